@@ -1,0 +1,21 @@
+"""Multi-head attention, written to be read: the package that every chapter of the book imports."""
+
+from .attention import (
+    MultiHeadAttention,
+    causal_mask,
+    merge_heads,
+    padding_mask,
+    scaled_dot_product_attention,
+    split_heads,
+)
+from .cache import KVCache
+
+__all__ = [
+    "KVCache",
+    "MultiHeadAttention",
+    "causal_mask",
+    "merge_heads",
+    "padding_mask",
+    "scaled_dot_product_attention",
+    "split_heads",
+]
