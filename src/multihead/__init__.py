@@ -9,10 +9,13 @@ from .attention import (
     split_heads,
 )
 from .cache import KVCache
+from .grouped import GroupedQueryAttention, MultiQueryAttention
 
 __all__ = [
+    "GroupedQueryAttention",
     "KVCache",
     "MultiHeadAttention",
+    "MultiQueryAttention",
     "causal_mask",
     "merge_heads",
     "padding_mask",

@@ -179,8 +179,8 @@ class MultiHeadAttention(nn.Module):
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}, num_heads={self.num_heads}, d_k={self.d_k}, dropout={self.dropout}"
 
-    @classmethod
-    def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHeadAttention":
+    @staticmethod
+    def from_torch(module: nn.MultiheadAttention) -> "MultiHeadAttention":
         """The same attention as ``module``, with copied weights. Ours takes (B, T, D) whatever its ``batch_first`` says.
 
         Raises ValueError for what ours does not have: kdim or vdim other than embed_dim, add_bias_kv, add_zero_attn.
@@ -191,10 +191,10 @@ class MultiHeadAttention(nn.Module):
         W = module.in_proj_weight.chunk(3)
         b = module.in_proj_bias.chunk(3) if bias else (None,) * 3
         projections = [*zip(W, b), (module.out_proj.weight, module.out_proj.bias)]
-        return cls._with_weights(module, module.embed_dim, module.num_heads, module.dropout, projections)
+        return _with_weights(module, module.embed_dim, module.num_heads, module.dropout, projections)
 
-    @classmethod
-    def from_bert_layer(cls, layer: nn.Module) -> "MultiHeadAttention":
+    @staticmethod
+    def from_bert_layer(layer: nn.Module) -> "MultiHeadAttention":
         """The attention of one layer of a transformers ``BertModel`` (``model.encoder.layer[i]``), with copied weights.
 
         Equal to the layer's attention *before* its residual connection and LayerNorm.
@@ -202,18 +202,7 @@ class MultiHeadAttention(nn.Module):
         inner, dense = layer.attention.self, layer.attention.output.dense
         projections = [(linear.weight, linear.bias) for linear in (inner.query, inner.key, inner.value, dense)]
         dropout = inner.dropout.p
-        return cls._with_weights(layer, dense.in_features, inner.num_attention_heads, dropout, projections)
-
-    @classmethod
-    def _with_weights(cls, source, d_model, num_heads, dropout, projections):
-        mha = cls(d_model, num_heads, bias=projections[0][1] is not None, dropout=dropout)
-        mha.to(projections[0][0]).train(source.training)
-        with torch.no_grad():
-            for ours, (weight, bias) in zip((mha.W_Q, mha.W_K, mha.W_V, mha.W_O), projections):
-                ours.weight.copy_(weight)
-                if bias is not None:
-                    ours.bias.copy_(bias)
-        return mha
+        return _with_weights(layer, dense.in_features, inner.num_attention_heads, dropout, projections)
 
 
 def check_divisible(d_model: int, num_heads: int) -> int:
@@ -245,3 +234,15 @@ def _also_causal(mask: Tensor | None, T: int, S: int, device: torch.device) -> T
         return mask
     causal = causal_mask(T, S, device=device)
     return causal if mask is None else mask & causal
+
+
+def _with_weights(source: nn.Module, d_model: int, num_heads: int, dropout: float, projections) -> MultiHeadAttention:
+    """A module with copies of the (weight, bias) of W_Q, W_K, W_V, W_O, in the mode, dtype and place of ``source``."""
+    mha = MultiHeadAttention(d_model, num_heads, bias=projections[0][1] is not None, dropout=dropout)
+    mha.to(projections[0][0]).train(source.training)
+    with torch.no_grad():
+        for ours, (weight, bias) in zip((mha.W_Q, mha.W_K, mha.W_V, mha.W_O), projections):
+            ours.weight.copy_(weight)
+            if bias is not None:
+                ours.bias.copy_(bias)
+    return mha
