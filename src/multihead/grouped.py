@@ -22,10 +22,7 @@ class GroupedQueryAttention(MultiHeadAttention):
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int, *, bias: bool = True, dropout: float = 0.0):
         super().__init__(d_model, num_heads, bias=bias, dropout=dropout)
-        if not 1 <= num_kv_heads <= num_heads or num_heads % num_kv_heads:
-            raise ValueError(
-                f"num_kv_heads는 num_heads의 약수여야 합니다: num_heads = {num_heads}, num_kv_heads = {num_kv_heads}"
-            )
+        check_kv_heads(num_heads, num_kv_heads)
         self.num_kv_heads = num_kv_heads
         self.W_K = nn.Linear(d_model, num_kv_heads * self.d_k, bias=bias)
         self.W_V = nn.Linear(d_model, num_kv_heads * self.d_k, bias=bias)
@@ -65,6 +62,14 @@ class MultiQueryAttention(GroupedQueryAttention):
 
     def __init__(self, d_model: int, num_heads: int, *, bias: bool = True, dropout: float = 0.0):
         super().__init__(d_model, num_heads, 1, bias=bias, dropout=dropout)
+
+
+def check_kv_heads(num_heads: int, num_kv_heads: int) -> None:
+    """ValueError that names both unless the h query heads fall into g groups of the same size."""
+    if not 1 <= num_kv_heads <= num_heads or num_heads % num_kv_heads:
+        raise ValueError(
+            f"num_kv_heads는 num_heads의 약수여야 합니다: num_heads = {num_heads}, num_kv_heads = {num_kv_heads}"
+        )
 
 
 def _folded(mask: Tensor, h: int, g: int, T: int) -> Tensor:
