@@ -3,7 +3,21 @@
 import pytest
 import torch
 
-from multihead.checks import check_merge_heads, check_split_heads, check_strongest_head
+from multihead import causal_mask, merge_heads, scaled_dot_product_attention, split_heads
+from multihead.checks import (
+    check_attention,
+    check_cache_bytes,
+    check_causal_mask,
+    check_crossing_length,
+    check_head_contributions,
+    check_kv_head,
+    check_merge_heads,
+    check_multi_head_attention,
+    check_parameter_count,
+    check_sliding_window,
+    check_split_heads,
+    check_strongest_head,
+)
 
 SPLIT_RIGHT = [
     lambda x, h: x.view(*x.shape[:2], h, -1).transpose(1, 2),
@@ -53,10 +67,139 @@ STRONGEST_WRONG = {
     "TypeError": lambda w, q, k: 4,
 }
 
+ATTENTION_RIGHT = [
+    lambda q, k, v: (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v,
+    lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None])[0],
+]
+ATTENTION_WRONG = {
+    "√d_k로 나누지 않았습니다": lambda q, k, v: (q @ k.T).softmax(-1) @ v,
+    "제곱근": lambda q, k, v: (q @ k.T / q.shape[-1]).softmax(-1) @ v,
+    "축이 다릅니다": lambda q, k, v: (q @ k.T / q.shape[-1] ** 0.5).softmax(0) @ v,
+    "소프트맥스를 거치지": lambda q, k, v: q @ k.T / q.shape[-1] ** 0.5 @ v,
+    "아직 비어 있습니다": lambda q, k, v: None,
+    "모양이 다릅니다": lambda q, k, v: (q @ k.T / q.shape[-1] ** 0.5).softmax(-1),
+}
+
+CAUSAL_RIGHT = [causal_mask, lambda T: torch.arange(T)[:, None] >= torch.arange(T)]
+CAUSAL_WRONG = {
+    "뒤바뀌었습니다. 이 책": lambda T: ~causal_mask(T),
+    "미래만": lambda T: causal_mask(T).T,
+    "자기 자신도": lambda T: causal_mask(T).tril(-1),
+    "torch.bool": lambda T: torch.ones(T, T).tril(),
+    "첫 줄은 첫 칸만": lambda T: torch.ones(T, T, dtype=torch.bool),
+}
+
+CONTRIBUTIONS_RIGHT = [
+    lambda heads, W: heads @ W.view(heads.shape[1], heads.shape[3], -1),
+    lambda heads, W: torch.stack([x @ w for x, w in zip(heads.unbind(1), W.chunk(heads.shape[1]))], 1),
+]
+CONTRIBUTIONS_WRONG = {
+    "W_O의 열": lambda heads, W: heads @ W.view(-1, heads.shape[1], heads.shape[3]).permute(1, 2, 0),
+    "건너뛰며": lambda heads, W: heads @ W.view(heads.shape[3], heads.shape[1], -1).transpose(0, 1),
+    "모양이 다릅니다": lambda heads, W: merge_heads(heads) @ W,
+    "W_O와 같아야": lambda heads, W: 2 * (heads @ W.view(heads.shape[1], heads.shape[3], -1)),
+}
+
+
+def whole_attention(x, W_Q, W_K, W_V, W_O, h, split=split_heads, merge=merge_heads, **options):
+    q, k, v = (split(x @ W, h) for W in (W_Q, W_K, W_V))
+    return merge(scaled_dot_product_attention(q, k, v, **options)[0]) @ W_O
+
+
+def by_loop(x, W_Q, W_K, W_V, W_O, h):
+    heads = zip(*((x @ W).chunk(h, -1) for W in (W_Q, W_K, W_V)))
+    return torch.cat([(q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v for q, k, v in heads], -1) @ W_O
+
+
+def view_only(x, h):
+    return x.view(x.shape[0], h, x.shape[1], -1)
+
+
+def reshape_only(heads):
+    return heads.reshape(heads.shape[0], heads.shape[2], -1)
+
+
+MULTI_HEAD_RIGHT = [whole_attention, by_loop]
+MULTI_HEAD_WRONG = {
+    "W_O를 곱하지": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, torch.eye(len(o)), h),
+    "헤드로 나누지 않고": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, o, 1),
+    "√d_model이 아니라": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, o, h, scale=len(o) ** -0.5),
+    "토큰이 섞였습니다": lambda x, *W: whole_attention(x, *W, split=view_only, merge=reshape_only),
+    "합치기 전에": lambda x, *W: whole_attention(x, *W, merge=reshape_only),
+    "뒤집어": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, o.T, h),
+}
+
+PARAMETERS_RIGHT = [lambda D, h: 4 * D**2 + 4 * D, lambda D, h: 4 * D * (D + 1)]
+PARAMETERS_WRONG = {
+    "편향 네 개를": lambda D, h: 4 * D * D,
+    "둘만": lambda D, h: 4 * D * D + 2 * D,
+    "헤드 수를 곱했습니다": lambda D, h: h * (4 * D * D + 4 * D),
+    "W_O를 빠뜨렸습니다": lambda D, h: 3 * D * (D + 1),
+    "이어야 하는데": lambda D, h: 7,
+}
+
+CROSSING_RIGHT = [
+    lambda D: 2 * D + 1,
+    lambda D: next(T for T in range(1, 10**6) if 4 * T * T * D > 8 * T * D * D),
+]
+CROSSING_WRONG = {
+    "둘이 같습니다": lambda D: 2 * D,
+    "가중합을 빠뜨렸습니다": lambda D: 4 * D + 1,
+    "투영은 넷": lambda D: D + 1,
+    "이어야 하는데": lambda D: D**2,
+}
+
+KV_HEAD_RIGHT = [lambda i, h, g: i // (h // g), lambda i, h, g: torch.arange(g).repeat_interleave(h // g)[i].item()]
+KV_HEAD_WRONG = {
+    "나머지": lambda i, h, g: i % g,
+    "크기 h/g로": lambda i, h, g: i // g,
+    "1부터": lambda i, h, g: i // (h // g) + 1,
+    "한 무리입니다": lambda i, h, g: 0,
+}
+
+
+def right_cache_bytes(layers, h, g, D, tokens):
+    return 2 * layers * g * (D // h) * tokens * 2
+
+
+CACHE_RIGHT = [right_cache_bytes, lambda layers, h, g, D, tokens: layers * tokens * g * D * 4 // h]
+CACHE_WRONG = {
+    "하나만 셌거나": lambda *a: right_cache_bytes(*a) // 2,
+    "쿼리 헤드의 수를": lambda layers, h, g, D, tokens: right_cache_bytes(layers, h, h, D, tokens),
+    "헤드 하나의 폭은": lambda layers, h, g, D, tokens: 2 * layers * g * D * tokens * 2,
+    "층의 수를": lambda layers, h, g, D, tokens: right_cache_bytes(1, h, g, D, tokens),
+    "4바이트": lambda *a: right_cache_bytes(*a) * 2,
+    "이어야 하는데": lambda *a: 1,
+}
+
+
+def window_by_distance(T, window):
+    distance = torch.arange(T)[:, None] - torch.arange(T)
+    return (0 <= distance) & (distance < window)
+
+
+WINDOW_RIGHT = [window_by_distance, lambda T, w: causal_mask(T) ^ causal_mask(T).tril(-w)]
+WINDOW_WRONG = {
+    "뒤바뀌었습니다": lambda T, w: ~window_by_distance(T, w),
+    "한 칸 더": lambda T, w: window_by_distance(T, w + 1),
+    "먼 과거": lambda T, w: causal_mask(T),
+    "미래도": lambda T, w: window_by_distance(T, w) | window_by_distance(T, w).T,
+    "torch.bool": lambda T, w: window_by_distance(T, w).int(),
+}
+
 EXERCISES = [
     (check_split_heads, SPLIT_RIGHT, SPLIT_WRONG),
     (check_merge_heads, MERGE_RIGHT, MERGE_WRONG),
     (check_strongest_head, STRONGEST_RIGHT, STRONGEST_WRONG),
+    (check_attention, ATTENTION_RIGHT, ATTENTION_WRONG),
+    (check_causal_mask, CAUSAL_RIGHT, CAUSAL_WRONG),
+    (check_head_contributions, CONTRIBUTIONS_RIGHT, CONTRIBUTIONS_WRONG),
+    (check_multi_head_attention, MULTI_HEAD_RIGHT, MULTI_HEAD_WRONG),
+    (check_parameter_count, PARAMETERS_RIGHT, PARAMETERS_WRONG),
+    (check_crossing_length, CROSSING_RIGHT, CROSSING_WRONG),
+    (check_kv_head, KV_HEAD_RIGHT, KV_HEAD_WRONG),
+    (check_cache_bytes, CACHE_RIGHT, CACHE_WRONG),
+    (check_sliding_window, WINDOW_RIGHT, WINDOW_WRONG),
 ]
 
 

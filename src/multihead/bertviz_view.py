@@ -1,0 +1,310 @@
+"""bertviz, safe everywhere: in Jupyter, in Colab and on a static page.
+
+bertviz loads RequireJS, d3 and jQuery into the page that shows it, writes its data twice and does not escape the
+tokens. Here its page goes into an iframe of its own, with one compact copy of the data, and a static picture stands
+beside it for readers whose browser runs no scripts. Layers and heads are counted from 1, as in the book.
+"""
+
+import base64
+import html
+import io
+import json
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from matplotlib.figure import Figure
+from PIL import Image
+
+from .bert import Attention
+from .palette import HEAD_COLOURS
+from .plots import attention_maps, check_weights, text_columns
+
+if TYPE_CHECKING:
+    from IPython.display import HTML
+
+MAX_WEIGHTS = 130_000  # about 400 KB of page: 12 layers of 12 heads for 30 tokens
+PADDING = {"[PAD]", "<pad>"}
+EAGER_ADVICE = (
+    "어텐션 가중치가 들어 있지 않습니다. 모델을 이렇게 읽고 output_attentions=True로 실행하십시오: "
+    'AutoModel.from_pretrained(이름, attn_implementation="eager")'
+)
+
+
+class Maps(NamedTuple):
+    """What a view draws, whatever form it was given in."""
+
+    weights: torch.Tensor  # (layers, h, T, S) float32, the chosen layers only
+    tokens: list[str]  # T queries
+    key_tokens: list[str]  # S keys
+    layers: list[int]  # true number of each layer, from 1
+    pair_start: int | None  # where the second text of a pair starts
+
+
+def head_view(
+    attention: Any,
+    tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    layers: Sequence[int] | None = None,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    sample: int | None = None,
+) -> "HTML":
+    """bertviz's head view: lines from every query token (left) to the key tokens (right), coloured by head.
+
+    attention    what ``Bert.attend`` returns; the output of a transformers model; a list of tensors, one a layer,
+                 (h, T, S) or (B, h, T, S); or one tensor (layers, h, T, S) or (h, T, S)
+    tokens       T names (for a batch: one list a sample); known already if ``attention`` comes from ``attend``
+    key_tokens   S names, where the keys are other tokens than the queries (cross attention)
+    layers       layers to include, all by default
+    layer        layer to show first;  heads: heads to switch on first, all by default
+    sample       which sample of a batch, from 0
+    """
+    maps = read_maps(attention, tokens, key_tokens, layers, sample)
+    layer = maps.layers[0] if layer is None else layer
+    if layer not in maps.layers:
+        raise ValueError(f"처음 보일 층은 {maps.layers} 가운데 하나여야 합니다. 받은 값: {layer}")
+    heads = list(range(1, maps.weights.shape[1] + 1)) if heads is None else list(heads)
+
+    # Draws first: it checks the numbers of the heads and the lengths of the token lists.
+    shown = maps.weights[maps.layers.index(layer)]
+    picture = attention_maps(shown, maps.tokens, maps.key_tokens, heads=heads, layer=layer)
+    token_width = max(110, 12 + 9 * max(map(text_columns, (*maps.tokens, *maps.key_tokens))))
+    return _figure(
+        "head_view",
+        document=_head_view_document(maps, layer, heads, token_width),
+        width=max(2 * token_width + 115, 20 * maps.weights.shape[1]) + 2 * PAGE_MARGIN,
+        height=75 + 23 * max(len(maps.tokens), len(maps.key_tokens)) + 2 * PAGE_MARGIN,
+        picture=_picture(
+            picture, f"층 {layer}, 헤드 {', '.join(map(str, heads))}의 어텐션 지도. 토큰: {' '.join(maps.tokens)}"
+        ),
+        caption=(
+            "왼쪽 쿼리 토큰에서 오른쪽 키 토큰으로 그은 선이 진할수록 가중치가 큽니다. 목록에서 층을 바꾸고, "
+            "색 칸을 눌러 헤드를 켜고 끕니다. 두 번 누르면 그 헤드만 남습니다. "
+            f"지도는 층 {layer}의 헤드를 하나씩 그린 정지 그림입니다."
+        ),
+    )
+
+
+# -- reading what we are given ---------------------------------------------------------------------------------------
+
+
+def read_maps(attention, tokens, key_tokens, layers, sample) -> Maps:
+    """Any of the accepted forms as ``Maps``: chosen layers, one sample, no padding. Checks that they are attention."""
+    pair_start = None
+    if isinstance(attention, Attention):
+        tokens = attention.tokens if tokens is None else tokens
+        pair_start = attention.pair_start
+        attention = attention.weights
+    elif hasattr(attention, "attentions"):
+        attention = attention.attentions
+    elif hasattr(attention, "cross_attentions"):
+        raise ValueError(
+            "인코더와 디코더가 있는 모델입니다. output.cross_attentions처럼 어느 어텐션인지 골라 넣으십시오."
+        )
+    if tokens is None:
+        raise ValueError("토큰 목록이 필요합니다: head_view(attention, tokens)")
+
+    stack = [_one_sample(weights, sample) for weights in _layer_tensors(attention)]
+    layers = list(range(1, len(stack) + 1)) if layers is None else list(layers)
+    if not layers or not set(layers) <= set(range(1, len(stack) + 1)):
+        raise ValueError(f"층 번호는 1부터 {len(stack)}까지입니다. 받은 값: {layers}")
+    shapes = {tuple(weights.shape) for weights in stack}
+    if len(shapes) > 1:
+        raise ValueError(f"층마다 가중치의 모양이 같아야 합니다. 받은 모양: {sorted(shapes)}")
+    weights = torch.stack([stack[number - 1] for number in layers]).detach().float().cpu()
+
+    tokens = _tokens_of_sample(tokens, sample)
+    key_tokens = tokens if key_tokens is None else _tokens_of_sample(key_tokens, sample)
+    weights, tokens, key_tokens = _without_padding(weights, tokens, key_tokens)
+    if weights.shape[2:] != (len(tokens), len(key_tokens)):
+        raise ValueError(
+            f"가중치의 모양 {tuple(weights.shape[1:])}과 토큰 수가 맞지 않습니다: "
+            f"쿼리 토큰 {len(tokens)}개, 키 토큰 {len(key_tokens)}개."
+        )
+    check_weights(weights)
+    if weights.numel() > MAX_WEIGHTS:
+        num_layers, num_heads, num_queries, num_keys = weights.shape
+        fitting = MAX_WEIGHTS // weights[0].numel()
+        advice = f"layers=로 층을 {fitting}개까지 고르십시오." if fitting else "글을 줄이십시오."
+        raise ValueError(
+            f"한 그림에 넣기에 너무 큽니다: 층 {num_layers} × 헤드 {num_heads} × 쿼리 {num_queries} × 키 {num_keys} = "
+            f"{weights.numel():,}개로, 한계인 {MAX_WEIGHTS:,}개를 넘습니다. {advice}"
+        )
+    return Maps(weights, tokens, key_tokens, layers, pair_start)
+
+
+def _layer_tensors(attention) -> list[torch.Tensor]:
+    """One tensor a layer."""
+    if hasattr(attention, "ndim"):
+        attention = torch.as_tensor(attention)
+        if attention.ndim not in (3, 4):
+            raise ValueError(
+                f"텐서는 (층, 헤드, 쿼리, 키)나 (헤드, 쿼리, 키) 모양이어야 하는데 {tuple(attention.shape)}입니다."
+            )
+        return list(attention) if attention.ndim == 4 else [attention]
+    # None, () and (None, None) are what models return that were not loaded with eager attention.
+    if not isinstance(attention, (tuple, list)) or not attention or any(layer is None for layer in attention):
+        raise ValueError(EAGER_ADVICE)
+    return [torch.as_tensor(layer) for layer in attention]
+
+
+def _one_sample(weights: torch.Tensor, sample: int | None) -> torch.Tensor:
+    """(h, T, S) of one layer."""
+    if weights.ndim == 3:
+        return weights
+    if weights.ndim != 4:
+        raise ValueError(
+            f"층마다 (배치, 헤드, 쿼리, 키)나 (헤드, 쿼리, 키) 모양이어야 하는데 {tuple(weights.shape)}입니다. "
+            "헤드의 평균이 아니라 헤드마다의 가중치가 필요합니다."
+        )
+    batch = len(weights)
+    if sample is None and batch > 1:
+        raise ValueError(f"배치에 글이 {batch}개 있습니다. sample=0부터 sample={batch - 1}까지에서 하나를 고르십시오.")
+    if sample is not None and not 0 <= sample < batch:
+        raise ValueError(f"sample은 0부터 {batch - 1}까지입니다. 받은 값: {sample}")
+    return weights[sample or 0]
+
+
+def _tokens_of_sample(tokens, sample: int | None) -> list[str]:
+    tokens = list(tokens)
+    if tokens and isinstance(tokens[0], (list, tuple)):
+        tokens = list(tokens[sample or 0])
+    return tokens
+
+
+def _without_padding(weights, tokens, key_tokens):
+    """Drops padded positions: those whose token says so and to which no head attends."""
+    if weights.shape[2:] != (len(tokens), len(key_tokens)):
+        return weights, tokens, key_tokens  # reported by the caller
+    attended = weights.sum((0, 1, 2)) > 0
+    keys = [i for i, token in enumerate(key_tokens) if token not in PADDING or attended[i]]
+    queries = keys if tokens == key_tokens else [i for i, token in enumerate(tokens) if token not in PADDING]
+    return weights[:, :, queries][..., keys], [tokens[i] for i in queries], [key_tokens[i] for i in keys]
+
+
+# -- writing the page inside the iframe ------------------------------------------------------------------------------
+
+CSS_DPI = 90  # pixels of the page for an inch of a figure
+MAX_PIXELS = 2_000_000  # of a static picture: crisp on a dense screen as long as it is not huge
+PAGE_MARGIN = 10
+PAGE_STYLE = f"""
+:root {{ color-scheme: light }}
+body {{ margin: {PAGE_MARGIN}px; background: #fff; color: #1a1a1a; font: 15px Pretendard, NanumGothic,
+  "Apple SD Gothic Neo", "Malgun Gothic", "Noto Sans KR", sans-serif }}
+#bertviz {{ font-family: inherit !important }}
+select {{ font: inherit; padding: 1px 4px; margin-right: 8px }}
+#heads {{ display: flex; margin-top: 8px; font-size: 11px; line-height: 16px }}
+#heads span {{ width: 20px; text-align: center }}
+svg {{ display: block; overflow: visible }}
+/* Until something is drawn there is nothing to control, and after a while the reader is told why. */
+#bertviz:has(#vis:empty) > :not(#vis) {{ display: none }}
+#missing {{ visibility: hidden; animation: tell 0s 2s forwards; margin: 0; line-height: 1.6 }}
+#missing:has(~ #bertviz > #vis:not(:empty)) {{ display: none }}
+@keyframes tell {{ to {{ visibility: visible }} }}
+"""
+MISSING = "움직이는 그림을 불러오지 못했습니다. 스크립트나 네트워크가 막힌 곳에서는 정지 그림을 보십시오."
+KOREAN_LABELS = {
+    'Layer: <select id="layer"': '층 <select id="layer" aria-label="층"',
+    'Attention: <select id="filter"': '방향 <select id="filter" aria-label="방향"',
+    ">All<": ">전체<",
+    "Sentence": "글",
+    " -> ": " → ",
+}
+
+# One copy of the weights, in thousandths; the views of a pair of texts are cut out of it in the browser.
+UNPACK = """(packed => {
+  const all = packed.attention[0];
+  all.attn = all.attn.map(layer => layer.map(head => head.map(row => row.map(weight => weight / 1000))));
+  if (packed.pair_start !== null) {
+    const first = [0, packed.pair_start], second = [packed.pair_start];
+    const part = (rows, columns) => ({
+      attn: all.attn.map(layer => layer.map(head => head.slice(...rows).map(row => row.slice(...columns)))),
+      left_text: all.left_text.slice(...rows), right_text: all.right_text.slice(...columns)
+    });
+    packed.attention.push(part(first, first), part(second, second), part(first, second), part(second, first));
+  }
+  return packed;
+})"""
+
+
+def _head_view_document(maps: Maps, layer: int, heads: list[int], token_width: int) -> str:
+    try:
+        import bertviz
+    except ImportError as error:
+        raise ImportError("이 그림에는 bertviz가 필요합니다: pip install bertviz") from error
+
+    thousandths = list((maps.weights * 1000).round().int()[:, None])
+    if maps.key_tokens == maps.tokens:
+        given = {"attention": thousandths, "tokens": maps.tokens, "sentence_b_start": maps.pair_start}
+    else:
+        given = {
+            "cross_attention": thousandths,
+            "decoder_tokens": maps.tokens,
+            "encoder_tokens": maps.key_tokens,
+        }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # bertviz leaves the file of its script to be closed by Python
+        page = bertviz.head_view(**given, prettify_tokens=False, html_action="return").data
+
+    # bertviz writes its parameters once as code and once more in a comment on the same line.
+    before, _, rest = page.partition("const params = ")
+    params, end = json.JSONDecoder().raw_decode(rest)
+    after = rest[rest.index("\n", end) :]
+
+    before = before.replace(params["root_div_id"], "bertviz")  # instead of a random one: equal pages for equal input
+    params |= {
+        "root_div_id": "bertviz",
+        "attention": params["attention"][:1],
+        "pair_start": maps.pair_start,
+        "include_layers": maps.layers,
+        "layer": layer,
+        "heads": [head - 1 for head in heads],
+    }
+    data = json.dumps(params, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+    for english, korean in KOREAN_LABELS.items():
+        before = before.replace(english, korean)
+    numbers = "".join(f"<span>{head}</span>" for head in range(1, maps.weights.shape[1] + 1))
+    before = before.replace("<div id='vis'>", f"<div id='heads'>{numbers}</div><div id='vis'>")
+    after = after.replace("d3.schemeCategory10", json.dumps(HEAD_COLOURS))
+    after = after.replace("const BOXWIDTH = 110;", f"const BOXWIDTH = {token_width};")
+    return (
+        f'<!doctype html><html lang="ko"><head><meta charset="utf-8"><title>bertviz head view</title>'
+        f"<style>{PAGE_STYLE}</style></head><body><p id='missing'>{MISSING}</p>"
+        f"{before}const params = {UNPACK}({data});{after}</body></html>"
+    )
+
+
+def _figure(view, *, document, width, height, picture, caption) -> "HTML":
+    """The iframe, and below it (or beside it, where there is room) the static picture."""
+    from IPython.display import HTML
+
+    return HTML(
+        f'<figure class="attention-view" data-view="{view}"'
+        ' style="display: flex; flex-wrap: wrap; gap: 12px; align-items: flex-start; margin: 1em 0">'
+        f'<iframe srcdoc="{html.escape(document)}" loading="lazy" title="어텐션 선 그림: 층과 헤드를 바꿀 수 있습니다"'
+        f' width="{width}" height="{height}" style="border: 0; max-width: 100%; background: #fff; color-scheme: light">'
+        "</iframe>"
+        f'<div style="overflow-x: auto; max-width: 100%">{picture}</div>'
+        f'<figcaption style="flex: 1 0 100%">{caption}</figcaption></figure>'
+    )
+
+
+def _picture(figure: Figure, alternative: str) -> str:
+    """A figure as a small inline picture: flat colours need no more than a palette."""
+    width, height = figure.get_size_inches()
+    raw = io.BytesIO()
+    figure.savefig(raw, format="png", dpi=min(2 * CSS_DPI, math.sqrt(MAX_PIXELS / (width * height))))
+    flat = Image.open(raw).convert("RGB").quantize()
+    small = io.BytesIO()
+    flat.save(small, format="png", optimize=True)
+    data = base64.b64encode(small.getvalue()).decode()
+    width, height = round(width * CSS_DPI), round(height * CSS_DPI)
+    return (
+        f'<img src="data:image/png;base64,{data}" width="{width}" height="{height}" alt="{html.escape(alternative)}"'
+        f' style="width: {width}px; max-width: max(100%, 36rem); height: auto">'
+    )

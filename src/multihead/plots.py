@@ -1,0 +1,278 @@
+"""Static figures of attention weights. They are plain matplotlib figures: show them, save them, change them."""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import torch
+from matplotlib.figure import Figure
+
+from .counting import attention_flops
+from .fonts import drawable, korean_family
+from .palette import head_colour
+
+ROW_SUM_TOLERANCE = 0.01  # half precision rounds every weight
+MAX_KEYS_WITH_NUMBERS = 6  # above that the numbers in the cells become too small to read
+PAGE_WIDTH = 10.5  # inches
+
+
+def check_weights(weights: torch.Tensor) -> None:
+    """Raises unless every row is a distribution over the keys, or all zero because it was fully masked."""
+    sums = weights.sum(-1)
+    bad = ~(((sums - 1).abs() <= ROW_SUM_TOLERANCE) | (weights == 0).all(-1))  # NaN is bad too
+    if bad.any():
+        worst = sums[bad][0].item()
+        raise ValueError(
+            f"어텐션 가중치는 행마다 합이 1이어야 하는데 합이 {worst:.3f}인 행이 있습니다. "
+            "점수가 아니라 소프트맥스를 거친 가중치인지, 드롭아웃을 거치지 않았는지(model.eval()) 확인하십시오."
+        )
+    if (weights < 0).any():
+        raise ValueError(f"어텐션 가중치는 0 이상이어야 하는데 {weights.min().item():.3f}이 있습니다.")
+
+
+def literal(text: str) -> str:
+    """Text that matplotlib draws as it stands: between two dollar signs it would read a formula."""
+    return drawable(text).replace("$", r"\$")
+
+
+def attention_maps(
+    weights: torch.Tensor,
+    tokens: Sequence[str],
+    key_tokens: Sequence[str] | None = None,
+    *,
+    heads: Sequence[int] | None = None,
+    layer: int | None = None,
+    columns: int | None = None,
+    title: str | None = None,
+    titles: Sequence[str] | None = None,
+) -> Figure:
+    """One small heatmap for each head, all on one scale from 0 to 1. Rows are queries, columns are keys.
+
+    weights      (h, T, S), or (1, h, T, S) as a module returns it for a batch of one
+    tokens       T names of the queries; ``key_tokens`` names the S keys where they differ (cross attention)
+    heads        heads to show, counted from 1; all by default
+    layer        number of the layer, counted from 1, for the titles
+    columns      maps in a row; by default as many as fit on a page, at most 4
+    title        heading of the whole figure
+    titles       one name a map shown, in place of "헤드 1" and so on. The frames are grey then, because a frame in
+                 colour stands for the head of that number, and maps with names of their own may come from anywhere.
+
+    In a notebook let the call be the last line of a cell, without a semicolon: the figure is the value of the cell.
+    """
+    weights = torch.as_tensor(weights).detach().float().cpu()
+    if weights.ndim == 4 and len(weights) == 1:
+        weights = weights[0]
+    key_tokens = tokens if key_tokens is None else key_tokens
+    check_shape(weights, tokens, key_tokens)
+    check_weights(weights)
+    num_heads = len(weights)
+    heads = list(range(1, num_heads + 1)) if heads is None else list(heads)
+    if not heads or not set(heads) <= set(range(1, num_heads + 1)):
+        raise ValueError(f"헤드 번호는 1부터 {num_heads}까지입니다. 받은 값: {heads}")
+
+    if titles is not None and len(titles) != len(heads):
+        raise ValueError(f"지도 {len(heads)}장에 제목 {len(titles)}개를 받았습니다. 한 장에 하나씩 넣으십시오.")
+
+    if titles is None:
+        names = [f"헤드 {head}" if layer is None else f"층 {layer} · 헤드 {head}" for head in heads]
+        colours = [head_colour(head - 1) for head in heads]
+    else:
+        names, colours = titles, ["#6b6b6b"] * len(heads)
+    with mpl.rc_context({"font.family": korean_family(), "font.size": 9}):
+        return _draw([weights[head - 1] for head in heads], names, colours, tokens, key_tokens, columns, title)
+
+
+def check_shape(weights: torch.Tensor, tokens: Sequence[str], key_tokens: Sequence[str]) -> None:
+    shape = tuple(weights.shape)
+    if weights.ndim != 3:
+        raise ValueError(
+            f"가중치의 모양은 (헤드, 쿼리, 키)여야 하는데 {shape}입니다. "
+            "nn.MultiheadAttention이라면 average_attn_weights=False로 헤드마다의 가중치를 받으십시오."
+        )
+    if shape[1:] != (len(tokens), len(key_tokens)):
+        raise ValueError(
+            f"가중치의 모양 {shape}과 토큰 수가 맞지 않습니다: 쿼리 토큰 {len(tokens)}개, 키 토큰 {len(key_tokens)}개."
+        )
+
+
+def _draw(maps, names, colours, tokens, key_tokens, columns, title) -> Figure:
+    num_queries, num_keys = len(tokens), len(key_tokens)
+    with_numbers = num_keys <= MAX_KEYS_WITH_NUMBERS
+    # Sizes in inches. Cells with numbers grow until the names of the keys fit below them, within reason.
+    widest_key = 0.08 * max(map(text_columns, key_tokens)) + 0.05
+    cell = min(max(0.42, widest_key), 0.8) if with_numbers else 0.16 if num_keys <= 20 else 0.11
+    cell = max(cell, 1.4 / max(num_queries, num_keys))  # room for the title
+    columns = columns or max(1, min(4, int(PAGE_WIDTH / (num_keys * cell + 0.15))))
+    columns = min(columns, len(maps))
+    rows = math.ceil(len(maps) / columns)
+    upright = widest_key <= cell
+    left, below = 0.08 * max(map(text_columns, tokens)), 0.2 if upright else widest_key  # of all maps
+    size = (
+        left + columns * (num_keys * cell + 0.15) + 0.9,
+        below + rows * (num_queries * cell + 0.35) + 0.1 + (0.35 if title else 0),
+    )
+    figure = Figure(figsize=size, facecolor="white", layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False)
+    scale = mpl.cm.ScalarMappable(norm=mpl.colors.Normalize(0, 1), cmap="Blues")
+
+    for place, axes in enumerate(panels.flat):
+        if place >= len(maps):
+            axes.set_axis_off()
+            continue
+        axes.imshow(maps[place].numpy(), norm=scale.norm, cmap=scale.cmap, aspect="equal")
+        axes.set(xticks=[], yticks=[])
+        first_in_row, last_in_column = place % columns == 0, place + columns >= len(maps)
+        if first_in_row:
+            axes.set_yticks(range(num_queries), map(literal, tokens))
+        if last_in_column:
+            axes.set_xticks(range(num_keys), map(literal, key_tokens), rotation=0 if upright else 90)
+        axes.tick_params(length=0, labelsize=min(9, 65 * cell), colors="black")
+        axes.set_title(literal(names[place]), fontsize=10, fontweight="bold", color="black")
+        for spine in axes.spines.values():
+            spine.set(color=colours[place], linewidth=2.5)
+        if with_numbers:
+            _write_numbers(axes, maps[place], scale)
+
+    if title:
+        figure.suptitle(literal(title), fontsize=12, fontweight="bold")
+    figure.colorbar(scale, ax=figure.axes, label="가중치", shrink=0.6, aspect=25, pad=0.02)
+    return figure
+
+
+def _write_numbers(axes, weights, scale) -> None:
+    for query, row in enumerate(weights.tolist()):
+        for key, weight in enumerate(row):
+            ink = _ink(scale.to_rgba(weight))
+            axes.text(key, query, f"{weight:.2f}", ha="center", va="center", color=ink)
+
+
+def text_columns(text: str) -> int:
+    """Columns that a text takes: Hangul is twice as wide as Latin."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+# -- masks, costs and times ------------------------------------------------------------------------------------------
+
+
+def mask_pictures(masks: dict[str, torch.Tensor]) -> Figure:
+    """One square a mask (T, S), side by side: filled where the query (row) may attend to the key (column)."""
+    with _style():
+        figure = Figure(figsize=(2.4 * len(masks), 2.6), facecolor="white", layout="constrained")
+        for axes, (name, mask) in zip(figure.subplots(1, len(masks), squeeze=False)[0], masks.items()):
+            axes.pcolormesh(mask.int().numpy(), cmap="Blues", vmin=0, vmax=1.4, edgecolors="#9aa0a6", linewidth=0.6)
+            axes.invert_yaxis()
+            axes.set(aspect="equal", xticks=[], yticks=[], xlabel="키", ylabel="쿼리")
+            axes.set_title(name, fontsize=10, fontweight="bold")
+        return figure
+
+
+def cost_by_length(d_model: int, num_heads: int, longest: int) -> Figure:
+    """FLOPs of one layer for sentences of up to ``longest`` tokens: projections against scores and weighted sum."""
+    lengths = [*range(0, longest + 1, max(1, longest // 64))]
+    flops = [attention_flops(d_model, num_heads, T) for T in lengths]
+    lines = {
+        "투영 네 번": [f["projections"] / 1e9 for f in flops],
+        "점수와 가중합": [(f["scores"] + f["weighted_sum"]) / 1e9 for f in flops],
+    }
+    figure = _line_chart(dict.fromkeys(lines, lengths), lines, "토큰 수 T", "GFLOP")
+    axes = figure.axes[0]
+    axes.axvline(2 * d_model, color="#5f6368", linestyle=":", linewidth=1.2)
+    axes.annotate(f"T = 2D = {2 * d_model:,}", (2 * d_model, axes.get_ylim()[1] * 0.95), xytext=(-6, 0),
+                  textcoords="offset points", ha="right", va="top")  # fmt: skip
+    return figure
+
+
+def time_ratios(series: dict[str, dict[int, float]], xlabel: str) -> Figure:
+    """Lines of {name: {x: time as a multiple of some baseline}}, x in powers of two."""
+    figure = _line_chart(
+        {name: list(ratios) for name, ratios in series.items()},
+        {name: list(ratios.values()) for name, ratios in series.items()},
+        xlabel,
+        "시간 (배)",
+        marker="o",
+    )
+    axes = figure.axes[0]
+    axes.set_xscale("log", base=2)
+    ticks = sorted({x for ratios in series.values() for x in ratios})
+    axes.set_xticks(ticks, [f"{x:,}" for x in ticks], minor=False)
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    return figure
+
+
+def speedups(speeds: dict[str, float], limits: dict[str, float]) -> Figure:
+    """Horizontal bars of how many times faster than the baseline; a dotted line marks the limit of a bar that has one."""
+    with _style():
+        figure = Figure(figsize=(7.2, 0.45 * len(speeds) + 1.2), facecolor="white", layout="constrained")
+        axes = figure.subplots()
+        axes.barh(list(speeds), list(speeds.values()), color=head_colour(0), height=0.6)
+        for place, (name, speed) in enumerate(speeds.items()):
+            axes.text(1.02, place, f"{speed:.2g}배", transform=axes.get_yaxis_transform(), va="center")
+            if name in limits:
+                axes.plot([limits[name]] * 2, [place - 0.42, place + 0.42], ":", color=head_colour(5), linewidth=2.5)
+        axes.plot([], [], ":", color=head_colour(5), linewidth=2.5, label="이론의 한계")
+        axes.set_xscale("log", base=2)
+        axes.set_xlim(min(0.25, *speeds.values()) / 1.5, 1.5 * max(*limits.values(), *speeds.values()))
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        axes.minorticks_off()
+        axes.invert_yaxis()
+        axes.set_xlabel("MHA의 몇 배 빠르기인가")
+        axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
+        _only_left_and_bottom(axes)
+        return figure
+
+
+def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
+    """Which query head reads which KV head, one panel for each number g of KV heads. Colours follow the KV head."""
+    with _style():
+        figure = Figure(figsize=(3.4 * len(num_kv_heads), 2.4), facecolor="white", layout="constrained")
+        for axes, g in zip(figure.subplots(1, len(num_kv_heads), squeeze=False)[0], num_kv_heads):
+            group = num_heads // g
+            for head in range(num_heads):
+                kv_head = head // group
+                colour = head_colour(kv_head)
+                kv_place = kv_head * group + (group - 1) / 2
+                axes.plot([head, kv_place], [1, 0], color=colour, linewidth=1.5, zorder=1)
+                axes.text(head, 1, str(head), **_badge(colour, "circle"))
+                axes.text(kv_place, 0, str(kv_head), **_badge(colour, "round"))
+            axes.set(xlim=(-0.6, num_heads - 0.4), ylim=(-0.35, 1.35), xticks=[], yticks=[0, 1])
+            axes.set_yticklabels(["K, V", "Q"])
+            kind = {num_heads: "MHA", 1: "MQA"}.get(g, "GQA")
+            axes.set_title(f"{kind} (h = {num_heads}, g = {g})", fontsize=10, fontweight="bold")
+            axes.spines[:].set_visible(False)
+            axes.tick_params(length=0)
+        return figure
+
+
+def _style():
+    return mpl.rc_context({"font.family": korean_family(), "font.size": 10})
+
+
+def _line_chart(x: dict[str, list], y: dict[str, list], xlabel: str, ylabel: str, **options) -> Figure:
+    with _style():
+        figure = Figure(figsize=(7.2, 3.4), facecolor="white", layout="constrained")
+        axes = figure.subplots()
+        for number, (name, style) in enumerate(zip(y, ("-", "--", "-."))):
+            axes.plot(x[name], y[name], style, color=head_colour((0, 5, 2)[number]), linewidth=2, label=name, **options)
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        axes.legend(frameon=False)
+        axes.grid(color="#e3e5e8", linewidth=0.8)
+        _only_left_and_bottom(axes)
+        return figure
+
+
+def _only_left_and_bottom(axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _badge(colour: str, shape: str) -> dict:
+    box = {"boxstyle": f"{shape},pad=0.3", "facecolor": colour, "edgecolor": "none"}
+    text = {"color": _ink(colour), "fontsize": 9, "fontweight": "bold", "ha": "center", "va": "center"}
+    return text | {"bbox": box, "zorder": 2}
+
+
+def _ink(background) -> str:
+    """Black or white, whichever reads better on this colour (WCAG: white wins below a luminance of 0.18)."""
+    red, green, blue = mpl.colors.to_rgb(background)
+    return "white" if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 < 0.18 else "black"

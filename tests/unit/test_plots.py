@@ -1,0 +1,131 @@
+"""Heatmaps of heads: what they show, and what they refuse to show."""
+
+import io
+
+import pytest
+import torch
+from matplotlib.colors import to_hex, to_rgb
+
+from multihead.palette import HEAD_COLOURS
+from multihead.plots import attention_maps
+
+H, T, S = 3, 5, 7
+TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
+
+
+def some_weights(*shape):
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(0)).softmax(-1)
+
+
+def maps_of(figure):
+    """The axes that hold a map, without the colour bar."""
+    return [axes for axes in figure.axes if axes.images]
+
+
+def texts(ticks):
+    return [tick.get_text() for tick in ticks]
+
+
+def test_each_head_has_a_map_with_its_weights_its_number_and_its_colour():
+    weights = some_weights(H, T, S)
+    maps = maps_of(attention_maps(weights, TOKENS, KEY_TOKENS, layer=6))
+    assert len(maps) == H
+    for i, axes in enumerate(maps):
+        assert torch.equal(torch.as_tensor(axes.images[0].get_array().data), weights[i])
+        assert axes.get_title() == f"층 6 · 헤드 {i + 1}"
+        assert to_hex(axes.spines["left"].get_edgecolor()).upper() == HEAD_COLOURS[i]
+
+
+def test_chosen_heads_keep_their_numbers_and_colours():
+    maps = maps_of(attention_maps(some_weights(H, T, S), TOKENS, KEY_TOKENS, heads=[3, 1]))
+    assert [axes.get_title() for axes in maps] == ["헤드 3", "헤드 1"]
+    assert to_hex(maps[0].spines["top"].get_edgecolor()).upper() == HEAD_COLOURS[2]
+
+
+def test_maps_with_titles_of_their_own_borrow_no_colour_of_a_head():
+    maps = maps_of(attention_maps(some_weights(H, T, S), TOKENS, KEY_TOKENS, titles=["앞 1-3", "뒤", "[CLS]"]))
+    assert [axes.get_title() for axes in maps] == ["앞 1-3", "뒤", "[CLS]"]
+    assert to_hex(maps[0].spines["top"].get_edgecolor()).upper() not in HEAD_COLOURS
+
+
+def test_all_maps_share_one_scale_from_0_to_1():
+    figure = attention_maps(some_weights(H, T, S), TOKENS, KEY_TOKENS)
+    assert {axes.images[0].get_clim() for axes in maps_of(figure)} == {(0, 1)}
+    assert len(figure.axes) == H + 1  # one colour bar
+
+
+def test_queries_are_named_at_the_left_and_keys_at_the_bottom():
+    maps = maps_of(attention_maps(some_weights(H, T, S), TOKENS, KEY_TOKENS, columns=2))
+    assert [texts(axes.get_yticklabels()) == TOKENS for axes in maps] == [True, False, True]
+    assert [texts(axes.get_xticklabels()) == KEY_TOKENS for axes in maps] == [False, True, True]
+
+
+@pytest.mark.parametrize("token", ["$x$", "a$b", r"\alpha", "<img src=x>", "&lt;b>", "_{2}", "🐈", "ᄂ", "##다", ""])
+def test_any_token_is_drawn_as_it_stands(token):
+    figure = attention_maps(some_weights(1, 2, 2), [token, "끝"], title=token)
+    figure.savefig(io.BytesIO())  # a formula would raise, a missing glyph would warn
+    shown = maps_of(figure)[0].get_yticklabels()[0].get_text()
+    assert shown == token.replace("$", r"\$").replace("🐈", "□")
+
+
+def test_few_tokens_show_numbers_that_can_be_read():
+    weights = torch.tensor([[0.0, 0.35, 0.65], [0.45, 0.55, 0.0], [0.0, 0.0, 1.0]])
+    axes = maps_of(attention_maps(weights[None], TOKENS[:3]))[0]
+    assert [text.get_text() for text in axes.texts][:3] == ["0.00", "0.35", "0.65"]
+    image = axes.images[0]
+    for text, weight in zip(axes.texts, weights.flatten().tolist(), strict=True):
+        assert contrast(text.get_color(), image.cmap(image.norm(weight))) >= 4.5
+
+
+def test_many_tokens_show_no_numbers():
+    assert not maps_of(attention_maps(some_weights(H, T, S), TOKENS, KEY_TOKENS))[0].texts
+
+
+def contrast(one, other):
+    def luminance(colour):
+        channels = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour))
+        return sum(c * part for c, part in zip(channels, (0.2126, 0.7152, 0.0722), strict=True))
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_weights_come_as_a_module_returns_them(dtype):
+    weights = some_weights(1, H, T, T).to(dtype).requires_grad_()
+    assert len(maps_of(attention_maps(weights, TOKENS))) == H
+
+
+def test_a_fully_masked_row_of_zeros_is_shown():
+    weights = some_weights(H, T, T)
+    weights[:, 2] = 0
+    assert attention_maps(weights, TOKENS)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (torch.rand(H, T, T) + 1, "합이 1이어야 하는데"),  # not normalised
+        (torch.nn.functional.dropout(torch.full((H, T, T), 1 / T), 0.5), "합이 1이어야 하는데.*드롭아웃"),
+        (torch.full((H, T, T), float("nan")), "합이 nan"),
+        (torch.tensor([2.0, -1.0, 0.0, 0.0, 0.0]).expand(H, T, T), "0 이상이어야 하는데 -1.000"),
+        (torch.full((T, T), 1 / T), r"\(5, 5\).*average_attn_weights=False"),  # the mean over heads
+        (torch.full((2, H, T, T), 1 / T), r"\(2, 3, 5, 5\)"),
+        (torch.full((H, T, S), 1 / S), r"\(3, 5, 7\).*쿼리 토큰 5개, 키 토큰 5개"),
+    ],
+)
+def test_what_is_not_attention_is_refused_with_its_numbers(weights, message):
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match=message):
+        attention_maps(weights, TOKENS)
+
+
+@pytest.mark.parametrize("heads", [[0], [4], []])
+def test_heads_count_from_1(heads):
+    with pytest.raises(ValueError, match="1부터 3까지"):
+        attention_maps(some_weights(H, T, T), TOKENS, heads=heads)
+
+
+def test_a_title_too_few_is_refused():
+    with pytest.raises(ValueError, match="지도 3장에 제목 2개"):
+        attention_maps(some_weights(H, T, T), TOKENS, titles=["하나", "둘"])
