@@ -1,0 +1,144 @@
+// Brings the book's widgets to life on a static page, without a kernel and without any library.
+//
+// A built page holds, as every notebook page with widgets does, one block with the state of all widgets and one script
+// for each place where a widget is shown. For an anywidget, the state contains its module (`_esm`) and its style
+// (`_css`): this host builds a model with the interface that anywidget promises to a module (anywidget.dev/en/afm) and
+// lets the module draw. Around each script the build puts <div class="afm-view">, with a still picture in it.
+
+const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
+const STATE = 'script[type="application/vnd.jupyter.widget-state+json"]';
+
+// ---- models ----
+
+function createModel(state, models) {
+    const listeners = new Map(); // event name -> set of callbacks
+    const emit = (event, ...args) => listeners.get(event)?.forEach((callback) => callback(...args));
+    // A reference to another widget is stored as "IPY_MODEL_<id>", also inside lists.
+    const resolve = (value) => {
+        if (Array.isArray(value)) return value.map(resolve);
+        if (typeof value === "string" && value.startsWith("IPY_MODEL_")) return models.get(value.slice(10));
+        return value;
+    };
+    const model = {
+        get: (name) => resolve(state[name]),
+        set(name, value) {
+            const changes = typeof name === "string" ? { [name]: value } : name;
+            const changed = Object.keys(changes).filter((key) => state[key] !== changes[key]);
+            Object.assign(state, changes);
+            for (const key of changed) emit(`change:${key}`, model, state[key]);
+            if (changed.length) emit("change", model);
+        },
+        on(event, callback) {
+            if (!listeners.has(event)) listeners.set(event, new Set());
+            listeners.get(event).add(callback);
+        },
+        off(event, callback) {
+            if (callback) listeners.get(event)?.delete(callback);
+            else if (event) listeners.delete(event);
+            else listeners.clear();
+        },
+        save_changes() {}, // no kernel to tell
+        send() {},
+    };
+    return model;
+}
+
+// ---- modules and styles, each distinct text once ----
+
+const modules = new Map();
+function importModule(source) {
+    if (!modules.has(source)) {
+        const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+        modules.set(source, import(url).finally(() => URL.revokeObjectURL(url)));
+    }
+    return modules.get(source);
+}
+
+function addStyle(css) {
+    if (!css || [...document.querySelectorAll("style.afm-css")].some((style) => style.textContent === css)) return;
+    const style = document.createElement("style");
+    style.className = "afm-css";
+    style.textContent = css;
+    document.head.append(style);
+}
+
+// ---- views ----
+
+// The still gives way to the widget within one task, so that the reader never sees an empty place.
+async function showLive(view, model) {
+    const widget = (await importModule(model.get("_esm"))).default;
+    addStyle(model.get("_css"));
+    const stills = [...view.childNodes];
+    const el = document.createElement("div");
+    el.className = "afm-live";
+    view.append(el);
+    try {
+        await (typeof widget === "function" ? await widget() : widget).render({ model, el });
+    } catch (error) {
+        el.remove();
+        throw error;
+    }
+    for (const node of stills) node.remove();
+}
+
+function addLine(view, text, className = "afm-line") {
+    if (view.querySelector(`.${className.split(" ").at(-1)}`)) return;
+    const line = document.createElement("p");
+    line.className = className;
+    line.append(text);
+    const colab = document.querySelector('a[href*="colab.research.google.com"]');
+    if (colab) {
+        const link = document.createElement("a");
+        link.href = colab.href;
+        link.textContent = "Colab에서 열기";
+        line.append(" ", link);
+    }
+    view.append(line);
+}
+
+// A widget that needs Python, such as ipywidgets.interact: what it showed when the book was built, and why it rests.
+function showRecorded(view, model) {
+    if (!view.querySelector(":scope > :not(script)")) view.append(...recordedOutputs(model));
+    addLine(view, "이 조절기는 커널이 있을 때 움직입니다. 위의 그림은 책을 만들 때의 결과입니다.");
+}
+
+function recordedOutputs(model) {
+    const own = (model.get("outputs") ?? []).map(({ data = {}, text }) => {
+        const join = (part) => [part].flat().join("");
+        const png = data["image/png"];
+        const html = data["text/html"];
+        const node = document.createElement(png ? "img" : html ? "div" : "pre");
+        if (png) Object.assign(node, { src: `data:image/png;base64,${join(png)}`, alt: "책을 만들 때의 그림" });
+        else if (html) node.innerHTML = join(html);
+        else node.textContent = join(text ?? data["text/plain"] ?? "");
+        return node;
+    });
+    return [...own, ...(model.get("children") ?? []).flatMap(recordedOutputs)];
+}
+
+// ---- start ----
+
+const models = new Map();
+for (const block of document.querySelectorAll(STATE)) {
+    for (const [id, { state, model_module }] of Object.entries(JSON.parse(block.textContent).state)) {
+        models.set(id, Object.assign(createModel(state, models), { isAnywidget: model_module === "anywidget" }));
+    }
+}
+
+for (const script of document.querySelectorAll(VIEW)) {
+    let view = script.closest(".afm-view");
+    if (!view) {
+        view = document.createElement("div");
+        view.className = "afm-view";
+        script.replaceWith(view);
+        view.append(script);
+    }
+    const model = models.get(JSON.parse(script.textContent).model_id);
+    try {
+        if (!model) throw new Error("저장된 상태가 없습니다");
+        if (model.isAnywidget) await showLive(view, model);
+        else showRecorded(view, model);
+    } catch (error) {
+        addLine(view, `위젯을 불러오지 못했습니다(${error.message}).`, "afm-line afm-error");
+    }
+}

@@ -1,0 +1,53 @@
+"""Sphinx extension: what the book's templates need and what the theme gets wrong.
+
+Pagefind searches the book (site/search.js), so Sphinx builds no index and no results page of its own; search.html and
+404.html are pages made from our templates.
+"""
+
+import re
+
+from docutils import nodes
+
+# sphinx-copybutton speaks ten languages, Korean is not among them. Its script declares these names globally.
+COPYBUTTON_KOREAN = """
+messages.ko = {copy: "복사", copy_to_clipboard: "복사", copy_success: "복사했습니다", copy_failure: "복사하지 못했습니다"};
+iconCheck = iconCheck.replace(messages[locale].copy_success, messages.ko.copy_success);
+iconCopy = iconCopy.replace(messages[locale].copy_to_clipboard, messages.ko.copy_to_clipboard);
+locale = "ko";
+"""
+
+
+# Pagefind leads to a section only if its heading carries the id; docutils puts it on the <section>.
+SECTION_ID = re.compile(r'<section([^>]*) id="([^"]*)">\s*<(h[2-6])>')
+
+
+def replace_sphinx_search(app):
+    app.builder.search = False
+    app.config.html_additional_pages |= {"search": "search.html", "404": "404.html"}
+
+
+def book_pages(app) -> list[dict[str, str]]:
+    """Every page of the book in reading order, for the list in 404.html."""
+    return [
+        {"path": app.builder.get_target_uri(docname), "title": app.env.titles[docname].astext()}
+        for docname, _ in app.builder.env.collect_relations().items()
+        if docname in app.env.titles
+    ]
+
+
+def fill_context(app, pagename, templatename, context, doctree):
+    if pagename == "404":
+        context["book_pages"] = book_pages(app)
+    if doctree is not None:
+        paragraphs = (" ".join(node.astext().split()) for node in doctree.findall(nodes.paragraph))
+        context["page_description"] = next(paragraphs, "")[:160]
+        body = SECTION_ID.sub(r'<section\1><\3 id="\2">', context["body"])
+        # myst-nb's English label hides the Korean text of the fold from screen readers.
+        context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+
+
+def setup(app):
+    app.connect("builder-inited", replace_sphinx_search)
+    app.connect("html-page-context", fill_context, priority=900)  # after the theme, whose description is replaced
+    app.add_js_file(None, body=COPYBUTTON_KOREAN, priority=900)  # after copybutton.js
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -1,0 +1,28 @@
+"""Sphinx extension: the search index, made by Pagefind from the finished pages."""
+
+import subprocess
+from pathlib import Path
+
+from node import NODE
+from sphinx.errors import ExtensionError
+
+# parts of an article that are not its text; short formulas stay, but they are there twice, once for screen readers
+LEFT_OUT = ".headerlink, .article-actions, .cell, .katex-display, .katex-mathml"
+
+
+def index_pages(app, exception):
+    outdir = Path(app.outdir)
+    entry = outdir / "pagefind" / "pagefind-entry.json"
+    if exception or app.builder.name != "html":
+        return
+    if entry.exists() and all(page.stat().st_mtime <= entry.stat().st_mtime for page in outdir.rglob("*.html")):
+        return
+    command = [NODE, Path(app.confdir, "node_modules/.bin/pagefind"), "--site", outdir, "--exclude-selectors", LEFT_OUT]
+    pagefind = subprocess.run(command, capture_output=True, text=True)
+    if pagefind.returncode:
+        raise ExtensionError(f"Pagefind failed:\n{pagefind.stdout}{pagefind.stderr}")
+
+
+def setup(app):
+    app.connect("build-finished", index_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,47 @@
+"""Sphinx extension: Pretendard, cut down to the characters that the finished pages use."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+from fontTools import subset
+
+SOURCE = "node_modules/pretendard/dist/web/variable/woff2/PretendardVariable.woff2"
+FONT = "_static/fonts/pretendard.woff2"
+ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + "·…–—‘’“”×−→←↑↓√≈≤≥"
+
+
+def characters(html):
+    """All that a page can show, also what scripts hold as \\uXXXX."""
+    return set(unescape(re.sub(r"\\u([0-9a-fA-F]{4})", lambda code: chr(int(code[1], 16)), html)))
+
+
+def preload_font(app, pagename, templatename, context, doctree):
+    href = context["pathto"](FONT, resource=True)
+    context["metatags"] = context.get("metatags", "") + (
+        f'<link rel="preload" href="{href}" as="font" type="font/woff2" crossorigin>'
+    )
+
+
+def subset_font(app, exception):
+    outdir = Path(app.outdir)
+    texts = [*outdir.rglob("*.html"), *outdir.glob("_static/*.js")]
+    font_file = outdir / FONT
+    if exception or app.builder.name != "html":
+        return
+    if font_file.exists() and all(path.stat().st_mtime <= font_file.stat().st_mtime for path in texts):
+        return
+    used = set(ALWAYS).union(*(characters(path.read_text("utf-8")) for path in texts))
+    options = subset.Options(flavor="woff2")
+    font = subset.load_font(Path(app.confdir, SOURCE), options)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(text="".join(used))
+    subsetter.subset(font)
+    font_file.parent.mkdir(parents=True, exist_ok=True)
+    subset.save_font(font, font_file, options)
+
+
+def setup(app):
+    app.connect("html-page-context", preload_font)
+    app.connect("build-finished", subset_font)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

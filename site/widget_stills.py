@@ -1,0 +1,84 @@
+"""Sphinx extension: every widget gets a still picture, which readers see without JavaScript and until it is live.
+
+The still of an anywidget is drawn by its own module (`still(state)`, run in Node by stills.mjs), that of another widget
+is what its Output last showed in the kernel. afm-host.js replaces the stills that it can revive.
+"""
+
+import json
+import re
+import subprocess
+from html import escape
+from pathlib import Path
+
+from myst_nb.sphinx_ import NbMetadataCollector
+from node import NODE
+from sphinx.errors import ExtensionError
+
+VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(.*?)</script>', re.S)
+
+
+def draw_stills(models):
+    """{model id: html} for every anywidget among the models of one page."""
+    widgets = {model_id: model["state"] for model_id, model in models.items() if "_esm" in model["state"]}
+    if not widgets:
+        return {}
+    command = [NODE, Path(__file__).with_name("stills.mjs")]
+    node = subprocess.run(command, input=json.dumps(widgets), capture_output=True, text=True, encoding="utf-8")
+    if node.returncode:
+        raise ExtensionError(f"no still for a widget:\n{node.stderr}")
+    return json.loads(node.stdout)
+
+
+def picture(output):
+    data = output.get("data", {})
+    if "image/png" in data:
+        return f'<img src="data:image/png;base64,{data["image/png"].strip()}" alt="위젯이 마지막으로 그린 그림">'
+    return data.get("text/html") or f"<pre>{escape(output.get('text') or data.get('text/plain', ''))}</pre>"
+
+
+def find_still(model_id, models, stills):
+    """The drawn still of a model, or everything that it and the widgets inside it have put out."""
+    if model_id in stills:
+        return stills[model_id]
+    state = models[model_id]["state"]
+    shown = [picture(output) for output in state.get("outputs", ())]
+    children = [child.removeprefix("IPY_MODEL_") for child in state.get("children", ())]
+    return "".join(shown + [find_still(child, models, stills) for child in children])
+
+
+def kernel_line(app, pagename):
+    """Says where the controls of a widget move that no static page can revive."""
+    source = Path(app.env.doc2path(pagename, base=False))
+    line = "이 조작판은 파이썬 커널이 있어야 움직입니다."
+    if source.suffix == ".ipynb":
+        theme = app.config.html_theme_options
+        repository = theme["repository_url"].removeprefix("https://github.com/")
+        colab = f"https://colab.research.google.com/github/{repository}/blob/{theme['repository_branch']}/{source}"
+        line += f' <a href="{colab}">Colab에서 열기</a>'
+    return f'<p class="afm-line">{line}</p>'
+
+
+def wrap_views(app, pagename, templatename, context, doctree):
+    body = context.get("body", "")
+    if not VIEW.search(body):
+        return
+    scripts = NbMetadataCollector.get_js_files(app.env, pagename)
+    if "ipywidgets_state" not in scripts:
+        raise ExtensionError(f"{pagename}: the page has widgets, but not their state")
+    models = json.loads(scripts["ipywidgets_state"][1]["body"])["state"]
+    stills = draw_stills(models)
+
+    def wrap(view):
+        model_id = json.loads(view[1])["model_id"]
+        line = "" if model_id in stills else kernel_line(app, pagename)
+        still = find_still(model_id, models, stills)
+        return f'<div class="afm-view" data-model-id="{model_id}">{still}{line}{view[0]}</div>'
+
+    css = dict.fromkeys(models[model_id]["state"].get("_css", "") for model_id in stills)  # each text once
+    styles = "".join(f'<style class="afm-css">{text}</style>' for text in css if text)
+    context["body"] = VIEW.sub(wrap, body).replace('<div class="afm-view"', styles + '<div class="afm-view"', 1)
+
+
+def setup(app):
+    app.connect("html-page-context", wrap_views)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

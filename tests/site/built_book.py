@@ -1,0 +1,21 @@
+"""Where the built book lies and which pages it has."""
+
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "_build" / "html"
+WIDE, PHONE = 1280, 390
+
+
+def toc_files(entry):
+    """Every file that a part of _toc.yml names, in reading order."""
+    if isinstance(entry, dict):
+        own = [entry[key] for key in ("root", "file") if key in entry]
+        return own + [file for value in entry.values() for file in toc_files(value)]
+    return [file for item in entry for file in toc_files(item)] if isinstance(entry, list) else []
+
+
+BOOK_PAGES = [f"{file}.html" for file in toc_files(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))]
+ALL_PAGES = [*BOOK_PAGES, "search.html", "404.html"]

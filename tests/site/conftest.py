@@ -1,0 +1,93 @@
+"""The built book behind a local server, and a browser that reaches nothing else."""
+
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from built_book import ROOT, SITE, WIDE
+from find_chromium import FLAGS, find_chromium
+from playwright.sync_api import sync_playwright
+
+sys.path.append(str(ROOT / "site"))  # the Sphinx extensions, tested here as plain modules
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves the site as GitHub Pages does: 404.html stands for what is missing."""
+
+    def send_error(self, code, *args, **kwargs):
+        if code != 404:
+            return super().send_error(code, *args, **kwargs)
+        body = (SITE / "404.html").read_bytes()
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="session")
+def origin():
+    """Address of the built site."""
+    assert (SITE / "index.html").exists(), "no site in _build/html: run `make book` first"
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(SITE))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    executable = find_chromium()
+    assert executable, "no Chromium: run `python tests/site/find_chromium.py --install`"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_context(browser, origin):
+    """Opens browser contexts that refuse every host but the site; what goes wrong in them lands in `.problems`."""
+    contexts = []
+
+    def open_context(**options):
+        context = browser.new_context(base_url=origin, **options)
+        contexts.append(context)
+        context.problems = []
+        note = context.problems.append
+
+        def stay_at_home(route):
+            if route.request.url.startswith((origin + "/", "data:", "blob:")):
+                route.continue_()
+            else:
+                note(f"request to {route.request.url}")
+                route.abort()
+
+        context.route("**/*", stay_at_home)
+        context.on("requestfailed", lambda request: note(f"failed: {request.url} {request.failure}"))
+        context.on("response", lambda response: response.status >= 400 and note(f"{response.status}: {response.url}"))
+        context.on("console", lambda m: m.type in ("error", "warning") and note(f"console {m.type}: {m.text}"))
+        context.on("weberror", lambda error: note(f"exception: {error.error}"))
+        return context
+
+    yield open_context
+    for context in contexts:
+        context.unroute_all(behavior="ignoreErrors")  # a request still on its way when a test ends is no fault
+        context.close()
+
+
+@pytest.fixture
+def page(open_context):
+    """A page of the site, wide and light. A test that uses it also claims that nothing went wrong meanwhile.
+
+    A test that provokes something on purpose takes it out of `page.context.problems`.
+    """
+    page = open_context(viewport={"width": WIDE, "height": 900}).new_page()
+    yield page
+    assert page.context.problems == []

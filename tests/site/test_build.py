@@ -1,0 +1,79 @@
+"""`make book` on a small book with our configuration: what must stop it, and what must change its page."""
+
+import os
+import shutil
+import subprocess
+
+import nbformat
+import pytest
+from built_book import ROOT
+
+
+class SmallBook:
+    """One notebook and one module below `folder`, built by our Makefile."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in ("Makefile", "_config.yml", "requirements.txt", "pyproject.toml", "package-lock.json"):
+            shutil.copy(ROOT / name, folder)
+        shutil.copytree(ROOT / "site", folder / "site", ignore=shutil.ignore_patterns("__pycache__", "*.mo"))
+        for name in (".venv", "node_modules"):
+            (folder / name).symlink_to(ROOT / name)
+        (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+        self.module = folder / "src" / "constants.py"
+        self.module.parent.mkdir()
+
+    def write(self, code):
+        cells = [nbformat.v4.new_markdown_cell("# 작은 책\n\n한 문단입니다."), nbformat.v4.new_code_cell(code)]
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), self.folder / "index.ipynb")
+
+    def build(self):
+        """Exit status and what the build printed."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+        environment["PYTHONPATH"] = str(self.module.parent)
+        installed = ["-o", ".venv/installed", "-o", "node_modules/installed"]
+        make = subprocess.run(["make", "book", *installed], cwd=self.folder, env=environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return make.returncode, make.stdout
+
+    @property
+    def page(self):
+        return (self.folder / "_build/html/index.html").read_text("utf-8")
+
+
+@pytest.fixture
+def book(tmp_path):
+    return SmallBook(tmp_path)
+
+
+def test_cell_that_raises_fails_the_build(book):
+    book.write("1 / 0")
+    status, printed = book.build()
+    assert status != 0
+    assert "ZeroDivisionError" in printed
+
+
+def test_warning_on_stderr_fails_the_build_every_time(book):
+    book.write("import warnings\nwarnings.warn('낡은 호출')")
+    for _ in range(2):  # the second time the outputs come from the cache
+        status, printed = book.build()
+        assert status != 0
+        assert "stderr" in printed
+
+
+def test_changed_constant_in_src_changes_the_page_and_no_change_does_nothing(book):
+    book.write("from constants import HEADS\nprint('heads:', HEADS)")
+    book.module.write_text("HEADS = 7\n")
+    assert book.build()[0] == 0
+    assert "heads: 7" in book.page
+    status, printed = book.build()
+    assert status == 0
+    assert "no targets are out of date" in printed
+    left_the_book = book.folder / "_build/html/chapters/old.html"
+    left_the_book.parent.mkdir()
+    left_the_book.touch()
+    book.module.write_text("HEADS = 8\n")
+    assert book.build()[0] == 0
+    assert "heads: 8" in book.page
+    assert not left_the_book.exists()

@@ -1,0 +1,453 @@
+"""HeadSplitter on a static page: the host revives it, and it answers as a good instrument does.
+
+The page is made here from the state that ipywidgets embeds, so that these tests need no built book.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import ipywidgets
+import pytest
+from ipywidgets.embed import embed_data
+
+from multihead.widgets import HeadSplitter
+
+HOST = Path(__file__).parents[2] / "site" / "afm-host.js"
+URL = "http://book.test/"
+STILL = '<figure class="mh-still">멈춘 그림</figure>'
+COLAB = "https://colab.research.google.com/github/a/b/blob/main/c.ipynb"
+
+
+def page_html(widgets, still, change_state):
+    data = embed_data(views=widgets, drop_defaults=False)
+    change_state(data["manager_state"]["state"])
+    views = [
+        f'<div class="afm-view" data-model-id="{view["model_id"]}">{still}'
+        f'<script type="application/vnd.jupyter.widget-view+json">{json.dumps(view)}</script></div>'
+        for view in data["view_specs"]
+    ]
+    state = json.dumps(data["manager_state"]).replace("</", "<\\/")
+    return f"""<!doctype html><html lang="ko" data-theme="light"><head><meta charset="utf-8"><title>위젯</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+        <script type="module" src="afm-host.js"></script></head>
+        <body><p>앞 문단 <a href="{COLAB}">Colab</a></p>{"<p>사이 문단</p>".join(views)}<p>뒤 문단</p>
+        <script type="application/vnd.jupyter.widget-state+json">{state}</script></body></html>"""
+
+
+@pytest.fixture
+def show(browser):
+    """Shows widgets on a static page without a kernel; claims that nothing was requested but the page and the host."""
+    contexts, problems = [], []
+
+    def show(*widgets, still=STILL, change_state=lambda state: None, wait_for="[data-widget]", **options):
+        context = browser.new_context(**{"viewport": {"width": 900, "height": 900}, **options})
+        contexts.append(context)
+        pages = {
+            URL: {"body": page_html(widgets, still, change_state), "content_type": "text/html"},
+            URL + "afm-host.js": {"body": HOST.read_text("utf-8"), "content_type": "text/javascript"},
+        }
+
+        def answer(route):
+            if route.request.url not in pages:
+                problems.append(route.request.url)
+                return route.abort()
+            route.fulfill(**pages[route.request.url])
+
+        context.route("http*://**/*", answer)
+        page = context.new_page()
+        page.on("console", lambda message: message.type in ("error", "warning") and problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(URL)
+        page.wait_for_selector(wait_for)
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def out(root, name):
+    return root.locator(f'[data-out="{name}"]').inner_text()
+
+
+def shapes(root):
+    return [out(root, f"shape_{step}") for step in ("x", "view", "heads", "wrong")]
+
+
+def chips(root):
+    """Place, size, head colour and text of every chip: the picture as the reader sees it."""
+    return root.locator(".mh-chip").evaluate_all("chips => chips.map(c => c.getAttribute('style') + c.innerText)")
+
+
+def choose(root, name, value):
+    root.locator(f'input[name="{name}"][value="{value}"]').check()
+
+
+def test_the_live_widget_takes_the_place_of_the_still(show):
+    page = show(HeadSplitter())
+    assert page.locator(".afm-view").inner_text().count("멈춘 그림") == 0
+    assert page.locator("[data-widget=HeadSplitter]").count() == 1
+
+
+def test_state_set_in_python_is_what_the_page_shows(show):
+    page = show(HeadSplitter(h=8, d_model=512, T=3, step="heads", token=2))
+    assert shapes(page) == ["(1, 3, 512)", "(1, 3, 8, 64)", "(1, 8, 3, 64)", "(1, 8, 3, 64)"]
+    assert page.locator("input[name=h]").input_value() == "8"
+    assert page.locator("input[name=step]:checked").input_value() == "heads"
+    assert page.locator("input[name=token]:checked").input_value() == "2"
+
+
+def test_h_d_model_and_T_change_every_number_and_the_picture_within_a_frame(show):
+    page = show(HeadSplitter(h=4, d_model=64, T=5))
+    pictures = [chips(page)]
+    assert shapes(page) == ["(1, 5, 64)", "(1, 5, 4, 16)", "(1, 4, 5, 16)", "(1, 4, 5, 16)"]
+    for name, value, d_k, expected in [
+        ("h", 8, 8, ["(1, 5, 64)", "(1, 5, 8, 8)", "(1, 8, 5, 8)", "(1, 8, 5, 8)"]),
+        ("d_model", 128, 16, ["(1, 5, 128)", "(1, 5, 8, 16)", "(1, 8, 5, 16)", "(1, 8, 5, 16)"]),
+        ("T", 3, 16, ["(1, 3, 128)", "(1, 3, 8, 16)", "(1, 8, 3, 16)", "(1, 8, 3, 16)"]),
+    ]:
+        # Input, one frame, then look: in one go, so that no later frame can help.
+        shown = page.evaluate(
+            """async ([name, value]) => {
+                const slider = document.querySelector(`input[name=${name}]`);
+                slider.value = value;
+                slider.dispatchEvent(new Event("input"));
+                await new Promise(requestAnimationFrame);
+                return document.querySelector("[data-out=d_k]").textContent;
+            }""",
+            [name, value],
+        )
+        assert shown == str(d_k)
+        assert shapes(page) == expected
+        pictures.append(chips(page))
+    assert len({str(picture) for picture in pictures}) == 4
+    assert [len(picture) for picture in pictures] == [20, 40, 40, 24]
+
+
+@pytest.mark.parametrize(
+    ("step", "code", "strides", "contiguous"),
+    [
+        ("x", "x = X @ W", "(320, 64, 1)", "예"),
+        ("view", "x.view(1, 5, 4, 16)", "(320, 64, 16, 1)", "예"),
+        ("heads", "x.view(1, 5, 4, 16).transpose(1, 2)", "(320, 16, 64, 1)", "아니요"),
+        ("wrong", "x.view(1, 4, 5, 16)", "(320, 80, 16, 1)", "예"),
+    ],
+)
+def test_each_step_shows_its_line_its_strides_and_the_followed_token(show, step, code, strides, contiguous):
+    page = show(HeadSplitter())
+    choose(page, "step", step)
+    assert [out(page, name) for name in ("code", "strides", "contiguous")] == [code, strides, contiguous]
+    choose(page, "token", 3)
+    followed = page.locator(".mh-chip.is-followed").all_inner_texts()
+    assert {text.split("\n")[0] for text in followed} == {"사과를"}
+    assert {text.split("\n")[1] for text in followed} == {"0–15", "16–31", "32–47", "48–63"}
+    assert "192번부터 255번" in out(page, "ranges")
+    assert "사과를" in page.locator(".mh-stage").get_attribute("aria-label")
+
+
+def test_the_wrong_view_marks_as_many_places_as_it_counts(show):
+    page = show(HeadSplitter(step="wrong", h=4, T=5))
+    assert page.locator(".mh-chip").count() == 40
+    assert page.locator(".mh-chip.is-lost").count() == 16
+    assert "20자리 가운데 16자리" in out(page, "explanation")
+
+
+def test_chips_move_between_steps_unless_motion_is_unwelcome(show):
+    durations = {}
+    for motion in ("no-preference", "reduce"):
+        page = show(HeadSplitter(), reduced_motion=motion)
+        choose(page, "step", "heads")
+        chip = page.locator(".mh-chip").nth(1)
+        durations[motion] = chip.evaluate("chip => getComputedStyle(chip).transitionDuration")
+    assert durations == {"no-preference": "0.5s", "reduce": "0s"}
+
+
+def test_heads_that_do_not_divide_are_explained_and_nothing_stale_stays(show):
+    page = show(HeadSplitter(d_model=64))
+    page.locator("input[name=h]").fill("3")
+    alert = page.get_by_role("alert")
+    assert re.search("d_model = 64는 h = 3으로 나누어떨어지지 않습니다", alert.inner_text())
+    assert page.locator(".mh-picture").is_hidden() and page.locator(".mh-chip").count() == 0
+    assert [out(page, "d_k"), *shapes(page)] == ["–"] * 5
+    for name, cleared in {"code": "–", "strides": "–", "contiguous": "–", "explanation": "", "ranges": ""}.items():
+        assert page.locator(f"[data-out={name}]").text_content() == cleared
+    page.locator("input[name=h]").fill("2")
+    assert alert.count() == 0 and page.locator(".mh-chip").count() == 10
+    assert out(page, "d_k") == "32"
+
+
+@pytest.mark.parametrize(
+    ("typed", "value", "said"),
+    [
+        ("99", "16", "99 대신 16을 씁니다"),
+        ("0", "1", "0 대신 1을 씁니다"),
+        ("-4", "1", "-4 대신 1을"),
+        ("2.5", "3", "2.5 대신 3을"),
+        ("", "4", "숫자를 읽을 수 없어"),
+    ],
+)
+def test_a_typed_value_that_does_not_fit_is_corrected_and_the_page_says_so(show, typed, value, said):
+    page = show(HeadSplitter(h=4, d_model=48))
+    box = page.locator("input[name=h_box]")
+    box.fill(typed)
+    box.press("Enter")
+    assert box.input_value() == value == page.locator("input[name=h]").input_value()
+    assert said in out(page, "note")
+    assert "NaN" not in page.inner_text("body") and out(page, "d_k") == str(48 // int(value))
+    page.locator("input[name=h]").fill("2")
+    assert out(page, "note") == ""
+
+
+def test_the_keyboard_alone_suffices(show):
+    page = show(HeadSplitter(h=4, d_model=64, T=5))
+    focused = "document.activeElement.name"
+    reached = []
+    page.locator("a").focus()
+    for _ in range(9):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(focused))
+        if reached[-1] == "h":
+            for _ in range(4):
+                page.keyboard.press("ArrowRight")
+        elif reached[-1] == "d_model":
+            page.keyboard.press("ArrowRight")
+        elif reached[-1] == "T_box":
+            page.keyboard.type("6")
+            page.keyboard.press("Enter")
+        elif reached[-1] in ("step", "token"):
+            page.keyboard.press("ArrowRight")
+    assert reached[:8] == ["h", "h_box", "d_model", "d_model_box", "T", "T_box", "step", "token"]
+    assert shapes(page)[2] == "(1, 8, 6, 9)"
+    assert page.locator("input[name=step]:checked").input_value() == "heads"
+    assert page.locator(".mh-chip.is-followed b").first.inner_text() == "어제"
+
+
+def test_pointing_at_a_chip_follows_its_token_and_a_click_keeps_it(show):
+    page = show(HeadSplitter())
+    followed = page.locator(".mh-chip.is-followed b").first
+    page.locator(".mh-chip", has_text="빨간").first.hover()
+    assert followed.inner_text() == "빨간"
+    page.mouse.move(5, 5)
+    assert followed.inner_text() == "나는"
+    page.locator(".mh-chip", has_text="빨간").first.click()
+    page.mouse.move(5, 5)
+    assert followed.inner_text() == "빨간"
+    assert page.locator("input[name=token]:checked").input_value() == "2"
+
+
+def test_two_widgets_on_one_page_are_independent(show):
+    page = show(HeadSplitter(), HeadSplitter(h=2))
+    page.locator("[data-widget]").nth(1).wait_for()
+    first, second = page.locator("[data-widget]").nth(0), page.locator("[data-widget]").nth(1)
+    before = chips(second)
+    first.locator("input[name=h]").fill("16")
+    choose(first, "step", "wrong")
+    assert out(second, "d_k") == "32" and chips(second) == before
+    assert second.locator("input[name=step]:checked").input_value() == "view"
+    assert page.locator("style.afm-css").count() == 1
+
+
+def test_two_views_of_one_widget_move_together(show):
+    widget = HeadSplitter()
+    page = show(widget, widget)
+    page.locator("[data-widget]").nth(1).wait_for()
+    page.locator("input[name=h]").first.fill("8")
+    assert page.locator("[data-out=d_k]").all_inner_texts() == ["8", "8"]
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_scrolls_the_picture_and_not_the_page_and_has_room_for_a_finger(show, width):
+    page = show(HeadSplitter(h=16, d_model=512, T=8, step="wrong"), viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    scroller = page.locator(".mh-scroll")
+    assert scroller.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert scroller.get_attribute("tabindex") == "0"
+    for target in page.locator("input").all():
+        box = target.bounding_box()
+        assert box["height"] >= 40 and box["width"] >= 40, target.get_attribute("name")
+
+
+def test_words_fit_into_their_chips(show):
+    page = show(HeadSplitter(h=16, d_model=512, T=8), viewport={"width": 390, "height": 800})
+    assert page.locator(".mh-chip > *").evaluate_all("texts => texts.filter(t => t.scrollWidth > t.clientWidth)") == []
+
+
+# Relative luminance (WCAG 2) of the text of each node and of the ground that it stands on.
+LUMINANCE = """nodes => {
+    const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const read = (colour) => {
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+        return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3).map((c) => c / 255)
+            .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    };
+    return nodes.map((node) => {
+        let ground = node;
+        while (getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
+        return [read(getComputedStyle(node).color), read(getComputedStyle(ground).backgroundColor)];
+    });
+}"""
+
+
+def is_dark(page):
+    [[_, ground]] = page.locator("[data-widget]").evaluate_all(LUMINANCE)
+    assert ground < 0.05 or ground > 0.9
+    return ground < 0.05
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_reads_well_in_both_themes(show, theme):
+    page = show(HeadSplitter(h=12, d_model=96, step="wrong"))
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+    assert is_dark(page) is (theme == "dark")
+    for selector in (".mh-chip b", ".mh-chip span", ".mh-label", ".mh-axes", ".mh-row", "[data-out]:not(.mh-picture)"):
+        pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
+        assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
+
+
+@pytest.mark.parametrize(
+    ("scheme", "attribute", "dark"),
+    [
+        ("dark", "", True),  # an unknown page follows the system
+        ("light", "html theme dark", True),  # Colab
+        ("dark", "body data-jp-theme-light true", False),  # JupyterLab, light on a dark system
+        ("light", "body data-jp-theme-light false", True),
+    ],
+)
+def test_the_widget_follows_the_theme_of_the_notebook(show, scheme, attribute, dark):
+    page = show(HeadSplitter(), color_scheme=scheme)
+    page.evaluate(
+        """attribute => {
+            delete document.documentElement.dataset.theme;
+            const [tag, name, value] = attribute.split(" ");
+            if (tag) document.querySelector(tag).setAttribute(name, value);
+        }""",
+        attribute,
+    )
+    assert is_dark(page) is dark
+
+
+def test_dragging_leaks_neither_nodes_nor_listeners(show):
+    page = show(HeadSplitter(h=4, d_model=512, T=8))
+    session = page.context.new_cdp_session(page)
+
+    def drag():
+        page.evaluate(
+            """async () => {
+                const sliders = ["h", "d_model", "T"].map((name) => document.querySelector(`input[name=${name}]`));
+                const steps = document.querySelectorAll("input[name=step]");
+                for (let i = 0; i < 120; i++) {
+                    const slider = sliders[i % 3];
+                    slider.value = i % 2 ? slider.min : slider.max;
+                    slider.dispatchEvent(new Event("input"));
+                    steps[i % 4].click();
+                    await new Promise(requestAnimationFrame);
+                }
+                for (const [i, value] of [4, 512, 8].entries()) {
+                    sliders[i].value = value;
+                    sliders[i].dispatchEvent(new Event("input"));
+                }
+                steps[1].click();
+            }"""
+        )
+        session.send("HeapProfiler.collectGarbage")
+        counters = session.send("Memory.getDOMCounters")
+        return counters["nodes"], counters["jsEventListeners"]
+
+    drag()
+    nodes, listeners = drag()
+    assert drag() == (pytest.approx(nodes, abs=20), pytest.approx(listeners, abs=5))
+
+
+def test_the_widget_cleans_up_after_itself(show):
+    page = show(HeadSplitter())
+    left = page.evaluate(
+        """async (source) => {
+            const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+            const { render } = (await import(url)).default;
+            const state = { h: 4, d_model: 64, T: 5, step: "view", token: 0, compact: false };
+            const listening = new Set();
+            const model = {
+                get: (name) => state[name], on: (event, f) => listening.add(f), off: (event, f) => listening.delete(f),
+            };
+            const el = document.createElement("div");
+            const stop = render({ model, el });
+            const during = [listening.size, el.childElementCount];
+            stop();
+            return [during, [listening.size, el.childElementCount]];
+        }""",
+        HeadSplitter._esm,
+    )
+    assert left == [[1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("step", ["view", "wrong"])
+def test_time_from_input_to_paint_is_printed(show, capsys, step):
+    page = show(HeadSplitter(h=8, d_model=512, T=8, step=step))
+    median, worst = page.evaluate(
+        """async () => {
+            const slider = document.querySelector("input[name=h]");
+            const times = [];
+            for (let i = 0; i < 60; i++) {
+                // As real input does: handled at the start of a frame, painted at its end.
+                await new Promise((done) => requestAnimationFrame(() => {
+                    const start = performance.now();
+                    slider.value = i % 2 ? 8 : 4;
+                    slider.dispatchEvent(new Event("input"));
+                    const { port1, port2 } = new MessageChannel();
+                    port1.onmessage = () => done(times.push(performance.now() - start));
+                    port2.postMessage(null);
+                }));
+            }
+            times.sort((a, b) => a - b);
+            return [times[30], times.at(-1)];
+        }"""
+    )
+    with capsys.disabled():
+        print(f"\nHeadSplitter, {step}, d_model=512, h=8, T=8: input to paint {median:.1f} ms (worst {worst:.1f} ms)")
+
+
+def test_compact_shows_h_d_model_and_three_steps(show):
+    page = show(HeadSplitter(compact=True))
+    assert page.locator("input[name=T], input[name=token]").count() == 0
+    page.locator("input[name=h]").fill("8")
+    choose(page, "step", "heads")
+    assert out(page, "shape_heads") == "(1, 8, 5, 8)"
+    assert page.locator("input[name=step]").count() == 3
+    page.locator("input[name=h]").fill("3")
+    assert page.get_by_role("alert").is_visible() and page.locator(".mh-chip").count() == 0
+
+
+def test_a_broken_module_leaves_the_still_and_says_so(show):
+    def spoil(state):
+        for model in state.values():
+            if model["model_module"] == "anywidget":
+                model["state"]["_esm"] = "export default { render() { throw new Error('고장') } };"
+
+    page = show(HeadSplitter(), change_state=spoil, wait_for=".afm-error")
+    assert "멈춘 그림" in page.inner_text(".afm-view")
+    assert "고장" in page.inner_text(".afm-error") and page.locator(".afm-error a").get_attribute("href") == COLAB
+    assert page.locator(".afm-live").count() == 0
+
+
+def test_a_view_without_state_says_so(show):
+    page = show(HeadSplitter(), change_state=lambda state: state.clear(), wait_for=".afm-error")
+    assert "저장된 상태가 없습니다" in page.inner_text(".afm-error") and "멈춘 그림" in page.inner_text(".afm-view")
+
+
+@pytest.mark.parametrize("still", ["", STILL])
+def test_a_widget_that_needs_a_kernel_shows_its_recorded_output_and_where_it_moves(show, still):
+    recorded = ipywidgets.Output(outputs=(
+        {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgo=", "text/plain": "그림"}},
+        {"output_type": "stream", "name": "stdout", "text": "d_k = 16"},
+    ))  # fmt: skip
+    page = show(ipywidgets.VBox([ipywidgets.IntSlider(), recorded]), still=still, wait_for=".afm-line")
+    assert "커널이 있을 때 움직입니다" in page.inner_text(".afm-line")
+    assert page.locator(".afm-line a").get_attribute("href") == COLAB
+    if still:
+        assert "멈춘 그림" in page.inner_text(".afm-view") and page.locator(".afm-view img").count() == 0
+    else:
+        assert page.locator(".afm-view img").get_attribute("alt") and page.inner_text(".afm-view pre") == "d_k = 16"

@@ -1,0 +1,133 @@
+"""What holds for every page of the book, on every screen."""
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from built_book import ALL_PAGES, BOOK_PAGES, PHONE, ROOT, SITE, WIDE
+
+every_page = pytest.mark.parametrize("path", ALL_PAGES)
+every_book_page = pytest.mark.parametrize("path", BOOK_PAGES)
+
+
+def read(path):
+    return (SITE / path).read_text("utf-8")
+
+
+def visible_text(path):
+    soup = BeautifulSoup(read(path), "html.parser")
+    for element in soup(["script", "style", "pre", "code", "annotation"]):
+        element.decompose()
+    return soup.get_text()
+
+
+def load(page, path):
+    """Open a page and scroll through it, so that what loads lazily has loaded."""
+    page.goto("/" + path, wait_until="networkidle")
+    page.evaluate(
+        """async () => {
+            for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
+                scrollTo(0, y);
+                await new Promise(requestAnimationFrame);
+            }
+            scrollTo(0, 0);
+        }"""
+    )
+    page.wait_for_load_state("networkidle")
+
+
+@every_page
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, PHONE])
+def test_page_needs_no_other_host_is_quiet_and_fits_the_screen(page, path, width, theme):
+    page.set_viewport_size({"width": width, "height": 850})
+    page.emulate_media(color_scheme=theme)
+    load(page, path)
+    assert page.get_attribute("html", "data-theme") == theme
+    assert page.context.problems == []
+    too_wide = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+    assert too_wide <= 0, f"the page scrolls sideways by {too_wide} px"
+
+
+@every_page
+def test_korean_text_is_drawn_with_the_web_font(page, path):
+    load(page, path)
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("DOM.enable")
+    devtools.send("CSS.enable")
+    root = devtools.send("DOM.getDocument")["root"]["nodeId"]
+    selector = ":is(h1, h2, h3, p, li, figcaption):not(:has(code, .katex, iframe, svg))"
+    elements = page.eval_on_selector_all(selector, "all => all.map((e) => e.checkVisibility() ? e.innerText : '')")
+    nodes = devtools.send("DOM.querySelectorAll", {"nodeId": root, "selector": selector})["nodeIds"]
+    korean = [(node, text) for node, text in zip(nodes, elements, strict=True) if re.search("[가-힣]", text)]
+    assert korean
+    for node, text in korean:
+        fonts = devtools.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+        strangers = sum(font["glyphCount"] for font in fonts if not font["isCustomFont"])
+        assert strangers <= len(re.findall(r"[^\x00-\x7f가-힣]", text)), (text, fonts)
+        assert all("Pretendard" in font["familyName"] for font in fonts if font["isCustomFont"]), (text, fonts)
+
+
+@every_book_page
+def test_formulas_are_drawn(page, path):
+    load(page, path)
+    formulas = page.locator("article .math")
+    assert page.locator(".katex-error").count() == 0
+    assert formulas.locator(".katex-html").count() >= formulas.count()
+    assert not re.search(r"\$\$|\\\(|\\frac|\\sqrt", visible_text(path))
+    if formulas.count():
+        assert page.evaluate("document.fonts.check('16px KaTeX_Main')")
+
+
+@every_book_page
+def test_page_reads_without_javascript(open_context, path):
+    page = open_context(java_script_enabled=False).new_page()
+    page.goto("/" + path)
+    assert page.locator("article h1").is_visible()
+    assert page.locator("article p").first.is_visible()
+    for still in page.locator(".afm-view").all() + page.locator("figure.attention-view").all():
+        picture = still.locator("svg, img, table, figure").first
+        assert picture.is_visible()
+        assert picture.bounding_box()["height"] > 40
+
+
+@every_page
+def test_markdown_left_no_asterisks(path):
+    assert "**" not in visible_text(path)
+
+
+@every_book_page
+def test_cells_left_no_warning(path):
+    assert not re.search(r'class="output stderr|Glyph \d+|FloatProgressModel|it/s\]|unauthenticated', read(path))
+
+
+@every_page
+def test_page_is_at_most_one_and_a_half_megabytes(path):
+    assert (SITE / path).stat().st_size <= 1_500_000
+
+
+@every_page
+def test_page_loads_neither_requirejs_nor_html_manager_nor_mathjax(path):
+    scripts = " ".join(script.get("src", "") for script in BeautifulSoup(read(path), "html.parser")("script"))
+    assert not re.search("require|html-manager|mathjax|thebe|https?:", scripts, re.I)
+
+
+@every_book_page
+def test_every_widget_of_the_page_has_its_state(path):
+    soup = BeautifulSoup(read(path), "html.parser")
+
+    def scripts(kind):
+        return "".join(script.string for script in soup("script", type=f"application/vnd.jupyter.widget-{kind}+json"))
+
+    views = re.findall(r'"model_id":\s*"(\w+)"', scripts("view"))
+    state = scripts("state")
+    assert [view for view in views if f'"{view}"' not in state] == []
+    assert [view["data-model-id"] for view in soup.select(".afm-view")] == views
+
+
+@pytest.mark.parametrize("path", [page for page in BOOK_PAGES if (ROOT / page).with_suffix(".ipynb").exists()])
+def test_colab_opens_the_notebook_of_this_page(path):
+    links = set(re.findall(r'https://colab\.research\.google\.com/github/[^"]+', read(path)))
+    assert len(links) == 1
+    notebook = re.fullmatch(r"https://[^/]+/github/[^/]+/[^/]+/blob/main/(.+\.ipynb)", links.pop())[1]
+    assert ROOT / notebook == (ROOT / path).with_suffix(".ipynb")
