@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: book serve test lab clean
+.PHONY: book serve test lab bench clean
 .DEFAULT_GOAL := book
 
 # Strict: any warning fails. A failed build forgets what it has read, or the next one would skip the bad page and pass.
@@ -20,6 +20,9 @@ test: book
 
 lab: .venv/installed
 	jupyter lab chapters
+
+bench: .venv/installed
+	python benchmarks/decode.py
 
 clean:
 	rm -rf _build .pytest_cache .hypothesis

@@ -35,12 +35,17 @@ def book_pages(app) -> list[dict[str, str]]:
     ]
 
 
+def description(doctree) -> str:
+    """The first paragraph of the text proper: the goals above it are a block quote."""
+    texts = (node.astext() for node in doctree.findall(nodes.paragraph) if isinstance(node.parent, nodes.section))
+    return " ".join(next(texts, "").split())[:160]
+
+
 def fill_context(app, pagename, templatename, context, doctree):
     if pagename == "404":
         context["book_pages"] = book_pages(app)
     if doctree is not None:
-        paragraphs = (" ".join(node.astext().split()) for node in doctree.findall(nodes.paragraph))
-        context["page_description"] = next(paragraphs, "")[:160]
+        context["page_description"] = description(doctree)
         body = SECTION_ID.sub(r'<section\1><\3 id="\2">', context["body"])
         # myst-nb's English label hides the Korean text of the fold from screen readers.
         context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")

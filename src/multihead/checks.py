@@ -66,18 +66,18 @@ def check_attention(answer: Callable[[Tensor, Tensor, Tensor], Tensor]) -> str:
         _refuse(result, mistake, hint)
     if not _close(result, scaled_dot_product_attention(q, k, v)[0]):
         raise _Wrong("모양은 맞지만 값이 다릅니다. softmax(q kᵀ / √d_k) v를 한 조각씩 확인하십시오.")
-    return "맞습니다. 소프트맥스의 축도 나누는 값도 바릅니다."
+    return "맞습니다. 소프트맥스의 축도 나누는 값도 맞습니다."
 
 
 @_grader
 def check_causal_mask(answer: Callable[[int], Tensor]) -> str:
     """Grade ``answer(T)``: the causal mask (T, T), True = may attend."""
     result = _mask(answer(T), T)
-    _refuse(result, ~causal_mask(T), "True와 False가 뒤바뀌었습니다. 이 책의 마스크는 True가 볼 수 있음입니다.")
-    _refuse(result, causal_mask(T).T, "쿼리와 키가 뒤바뀌어 미래만 봅니다. 줄이 쿼리, 열이 키입니다.")
+    _refuse(result, ~causal_mask(T), "True와 False가 뒤바뀌었습니다. 이 책의 마스크는 True가 '볼 수 있음'입니다.")
+    _refuse(result, causal_mask(T).T, "쿼리와 키가 뒤바뀌어 미래만 봅니다. 행이 쿼리, 열이 키입니다.")
     _refuse(result, causal_mask(T).tril(-1), "자기 자신도 볼 수 있어야 합니다.")
     if not torch.equal(result, causal_mask(T)):
-        raise _Wrong("값이 다릅니다. 첫 줄은 첫 칸만, 마지막 줄은 모든 칸이 True여야 합니다.")
+        raise _Wrong("값이 다릅니다. 첫 행은 첫 칸만, 마지막 행은 모든 칸이 True여야 합니다.")
     return "맞습니다. 자기와 앞의 토큰만 봅니다."
 
 
@@ -128,7 +128,7 @@ def check_strongest_head(answer: Callable[[Tensor, int, int], tuple[int, int]]) 
     hints = {
         (2, 1): None,
         (1, 0): "0부터 센 번호입니다. 이 책은 층과 헤드를 1부터 셉니다.",
-        (1, 3): "쿼리와 키가 뒤바뀌었습니다. 가중치는 weights[층, 헤드, 쿼리, 키] 차례입니다.",
+        (1, 3): "쿼리와 키가 뒤바뀌었습니다. 가중치는 weights[층, 헤드, 쿼리, 키] 순서입니다.",
         (1, 2): "다른 토큰의 가중치까지 보았습니다. weights[:, :, query, key]에서만 가장 큰 것을 찾으십시오.",
     }
     if hint := hints.get(result, f"있어야 할 답은 (2, 1)인데 {result}이 나왔습니다."):
@@ -142,13 +142,13 @@ def check_head_contributions(answer: Callable[[Tensor, Tensor], Tensor]) -> str:
     heads, W_O = _random(B, H, T, D_K), _random(H * D_K, H * D_K)
     result = _shaped(answer(heads, W_O), (B, H, T, H * D_K))
     columns = W_O.view(-1, H, D_K).permute(1, 2, 0)  # blocks of columns instead of rows
-    _refuse(result, heads @ columns, "W_O의 열을 나누었습니다. 헤드의 출력과 만나는 것은 W_O의 줄입니다.")
-    _refuse(result, heads @ W_O.view(D_K, H, -1).transpose(0, 1), "줄을 h칸씩 건너뛰며 묶었습니다. 이웃한 d_k줄이 한 헤드의 것입니다.")
+    _refuse(result, heads @ columns, "W_O의 열을 나누었습니다. 헤드의 출력과 만나는 것은 W_O의 행입니다.")
+    _refuse(result, heads @ W_O.view(D_K, H, -1).transpose(0, 1), "행을 h칸씩 건너뛰며 묶었습니다. 이웃한 d_k행이 한 헤드의 것입니다.")
     if not _close(result.sum(1), merge_heads(heads) @ W_O):
         raise _Wrong("헤드에 걸쳐 더하면 Concat(heads) @ W_O와 같아야 하는데 다릅니다.")
     if not _close(result, heads @ W_O.view(H, D_K, -1)):
-        raise _Wrong("더한 값은 맞지만 헤드마다의 몫이 다릅니다.")
-    return "맞습니다. 몫을 모두 더하면 출력이 됩니다."
+        raise _Wrong("더한 값은 맞지만 헤드마다의 기여가 다릅니다.")
+    return "맞습니다. 기여를 모두 더하면 출력이 됩니다."
 
 
 @_grader
@@ -168,11 +168,11 @@ def check_multi_head_attention(answer: Callable) -> str:
         (full_width @ W_O, "√d_model이 아니라 √d_k로 나누어야 합니다. 헤드의 폭은 d_k입니다."),
         (tangled.reshape(B, T, D) @ W_O, "view(B, h, T, d_k)로 바로 나누어 토큰이 섞였습니다."),
         (right.view(B, T, H, D_K).transpose(1, 2).reshape(B, T, D) @ W_O, "합치기 전에 transpose(1, 2)를 빠뜨렸습니다."),
-        (right @ W_O.T, "W_O를 뒤집어 곱했습니다. 이 연습에서는 x @ W 차례입니다."),
+        (right @ W_O.T, "W_O를 뒤집어 곱했습니다. 이 연습에서는 x @ W 순서입니다."),
     ):
         _refuse(result, mistake, hint)
     if not _close(result, right @ W_O):
-        raise _Wrong("모양은 맞지만 값이 다릅니다. 투영, 나누기, 어텐션, 합치기, W_O 차례로 하나씩 확인하십시오.")
+        raise _Wrong("모양은 맞지만 값이 다릅니다. 투영, 나누기, 어텐션, 합치기, W_O 순서로 하나씩 확인하십시오.")
     return "맞습니다. 멀티헤드 어텐션을 처음부터 끝까지 계산했습니다."
 
 
@@ -183,7 +183,7 @@ def check_parameter_count(answer: Callable[[int, int], int]) -> str:
     hints = {
         4 * D * D: "편향 네 개를 빠뜨렸습니다.",
         4 * D * D + 2 * D: "편향을 둘만 셌습니다. W_Q, W_K, W_V, W_O에 하나씩 있습니다.",
-        h * (4 * D * D + 4 * D): "헤드 수를 곱했습니다. 헤드가 늘면 d_k가 줄어 총수는 그대로입니다.",
+        h * (4 * D * D + 4 * D): "헤드 수를 곱했습니다. 헤드가 늘면 d_k가 줄어 모두 합한 수는 그대로입니다.",
         3 * (D * D + D): "W_O를 빠뜨렸습니다.",
     }
     return _number(answer(D, h), 4 * D * D + 4 * D, hints, f"d_model = {D}, num_heads = {h}")
@@ -242,13 +242,13 @@ def check_sliding_window(answer: Callable[[int, int], Tensor]) -> str:
         return causal_mask(length) & ~causal_mask(length).tril(-width)
 
     result = _mask(answer(length, window), length)
-    _refuse(result, ~band(window), "True와 False가 뒤바뀌었습니다. 이 책의 마스크는 True가 볼 수 있음입니다.")
+    _refuse(result, ~band(window), "True와 False가 뒤바뀌었습니다. 이 책의 마스크는 True가 '볼 수 있음'입니다.")
     _refuse(result, band(window + 1), "한 칸 더 멀리 봅니다. 폭에는 자기 자신도 들어갑니다.")
     _refuse(result, causal_mask(length), "먼 과거를 가리지 않았습니다.")
     _refuse(result, band(window) | band(window).T, "미래도 볼 수 있습니다. 쿼리보다 뒤의 키는 가려야 합니다.")
     if not torch.equal(result, band(window)):
-        raise _Wrong(f"값이 다릅니다. 줄마다 자기까지 최근 {window}칸만 True여야 합니다.")
-    return "맞습니다. 자기와 바로 앞의 토큰만 봅니다."
+        raise _Wrong(f"값이 다릅니다. 행마다 자기까지 최근 {window}칸만 True여야 합니다.")
+    return "맞습니다. 자기까지 최근 window개의 토큰만 봅니다."
 
 
 def _random(*shape: int) -> Tensor:

@@ -85,10 +85,10 @@ PUBLISHED_MODELS = (
     PublishedModel("Llama-3-70B", 80, 64, 8, 128, 8192, f"{_LITGPT}; arXiv:2407.21783, 표 3"),
     PublishedModel("Mistral-7B", 32, 32, 8, 128, 4096, "arXiv:2310.06825, 표 1"),
     PublishedModel(
-        "Gemma-2B", 18, 8, 1, 256, 2048, "arXiv:2403.08295, 표 1", "transformers의 GemmaConfig() 기본값은 다른 모델입니다."
+        "Gemma-2B", 18, 8, 1, 256, 2048, "arXiv:2403.08295, 표 1", "transformers의 GemmaConfig() 기본값은 이 모델의 설정이 아닙니다."
     ),
     PublishedModel(
-        "Qwen2-7B", 28, 28, 4, 128, 3584, "arXiv:2407.10671, 표 1", "transformers의 Qwen2Config() 기본값은 다른 모델입니다."
+        "Qwen2-7B", 28, 28, 4, 128, 3584, "arXiv:2407.10671, 표 1", "transformers의 Qwen2Config() 기본값은 이 모델의 설정이 아닙니다."
     ),
 )
 

@@ -208,7 +208,7 @@ def speedups(speeds: dict[str, float], limits: dict[str, float]) -> Figure:
         axes = figure.subplots()
         axes.barh(list(speeds), list(speeds.values()), color=head_colour(0), height=0.6)
         for place, (name, speed) in enumerate(speeds.items()):
-            axes.text(1.02, place, f"{speed:.2g}배", transform=axes.get_yaxis_transform(), va="center")
+            axes.text(1.02, place, f"{speed:.2g}", transform=axes.get_yaxis_transform(), va="center")
             if name in limits:
                 axes.plot([limits[name]] * 2, [place - 0.42, place + 0.42], ":", color=head_colour(5), linewidth=2.5)
         axes.plot([], [], ":", color=head_colour(5), linewidth=2.5, label="이론의 한계")
@@ -217,7 +217,7 @@ def speedups(speeds: dict[str, float], limits: dict[str, float]) -> Figure:
         axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
         axes.minorticks_off()
         axes.invert_yaxis()
-        axes.set_xlabel("MHA의 몇 배 빠르기인가")
+        axes.set_xlabel("속도 (MHA = 1)")
         axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
         _only_left_and_bottom(axes)
         return figure

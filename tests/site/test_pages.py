@@ -131,3 +131,22 @@ def test_colab_opens_the_notebook_of_this_page(path):
     assert len(links) == 1
     notebook = re.fullmatch(r"https://[^/]+/github/[^/]+/[^/]+/blob/main/(.+\.ipynb)", links.pop())[1]
     assert ROOT / notebook == (ROOT / path).with_suffix(".ipynb")
+
+
+@pytest.mark.parametrize("path", [page for page in BOOK_PAGES if not (ROOT / page).with_suffix(".ipynb").exists()])
+def test_a_page_that_is_no_notebook_offers_no_colab(path):
+    assert "colab.research.google.com" not in read(path)
+
+
+def test_pictures_keep_their_proportions_on_a_phone(open_context):
+    page = open_context(viewport={"width": PHONE, "height": 800}).new_page()
+    for path in BOOK_PAGES:
+        page.goto(path)
+        for width, height, natural_width, natural_height in page.evaluate(
+            """() => Promise.all([...document.querySelectorAll(".bd-article .cell_output > img, .bd-article .cell_output > * > img")].map(async image => {
+                image.loading = "eager";
+                await image.decode();
+                return [image.clientWidth, image.clientHeight, image.naturalWidth, image.naturalHeight];
+            }))"""
+        ):
+            assert height / width == pytest.approx(natural_height / natural_width, rel=0.02), path

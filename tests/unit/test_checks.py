@@ -86,7 +86,7 @@ CAUSAL_WRONG = {
     "미래만": lambda T: causal_mask(T).T,
     "자기 자신도": lambda T: causal_mask(T).tril(-1),
     "torch.bool": lambda T: torch.ones(T, T).tril(),
-    "첫 줄은 첫 칸만": lambda T: torch.ones(T, T, dtype=torch.bool),
+    "첫 행은 첫 칸만": lambda T: torch.ones(T, T, dtype=torch.bool),
 }
 
 CONTRIBUTIONS_RIGHT = [

@@ -6,8 +6,8 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
 
-from multihead.palette import HEAD_COLOURS
-from multihead.plots import attention_maps
+from multihead.palette import HEAD_COLOURS, head_colour
+from multihead.plots import attention_maps, cost_by_length, kv_sharing, mask_pictures, speedups, time_ratios
 
 H, T, S = 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
@@ -129,3 +129,41 @@ def test_heads_count_from_1(heads):
 def test_a_title_too_few_is_refused():
     with pytest.raises(ValueError, match="지도 3장에 제목 2개"):
         attention_maps(some_weights(H, T, T), TOKENS, titles=["하나", "둘"])
+
+
+# -- masks, costs and times ------------------------------------------------------------------------------------------
+
+
+def test_mask_pictures_fill_what_may_be_attended_to_with_the_first_query_on_top():
+    mask = torch.tensor([[True, False, False], [True, True, False]])
+    axes = mask_pictures({"인과": mask}).axes[0]
+    assert axes.collections[0].get_array().tolist() == mask.int().tolist()
+    assert axes.yaxis_inverted() and axes.get_title() == "인과"
+
+
+def test_cost_lines_cross_where_the_formula_says():
+    axes = cost_by_length(d_model=64, num_heads=4, longest=256).axes[0]
+    projections, quadratic = (dict(zip(*line.get_data())) for line in axes.lines[:2])
+    assert projections[128] == quadratic[128]  # T = 2 D
+    assert projections[64] > quadratic[64] and projections[256] < quadratic[256]
+
+
+def test_time_ratios_draw_every_given_value():
+    axes = time_ratios({"가": {1: 1.0, 4: 2.0}, "나": {1: 0.5, 4: 0.7}}, "헤드 수").axes[0]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[1.0, 2.0], [0.5, 0.7]]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["가", "나"]
+
+
+def test_speedups_mark_the_limit_of_each_bar_that_has_one():
+    axes = speedups({"MHA": 1.0, "GQA": 2.9}, {"GQA": 4}).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [1.0, 2.9]
+    (limit,) = [line for line in axes.lines if len(line.get_xdata())]
+    assert list(limit.get_xdata()) == [4, 4] and list(limit.get_ydata()) == pytest.approx([0.58, 1.42])
+
+
+def test_kv_sharing_joins_query_head_i_to_kv_head_i_divided_by_group_size():
+    mha, gqa, mqa = kv_sharing(8, (8, 2, 1)).axes
+    for axes, group in ((mha, 1), (gqa, 4), (mqa, 8)):
+        ends = [tuple(line.get_xdata()) for line in axes.lines]
+        assert ends == [(i, i // group * group + (group - 1) / 2) for i in range(8)]
+        assert [line.get_color() for line in axes.lines] == [head_colour(i // group) for i in range(8)]
