@@ -1,4 +1,7 @@
-"""Static figures of attention weights. They are plain matplotlib figures: show them, save them, change them."""
+"""Static figures of attention weights, masks, costs and times: plain matplotlib figures, to show, save or change.
+
+A notebook draws them once ``multihead.notebook.setup()`` has told it how.
+"""
 
 import math
 import unicodedata

@@ -10,14 +10,16 @@ from playwright.sync_api import sync_playwright
 
 # no traffic of the browser's own; as root (in a container) it starts only without its sandbox
 FLAGS = ["--no-sandbox", "--disable-quic", "--disable-background-networking"]
+DEBIAN = "/usr/bin/chromium"
 
 
 def find_chromium():
-    """The executable named by CHROMIUM, else one on PATH, else Playwright's own; None if there is none."""
+    """The executable named by CHROMIUM, else one on PATH, else Playwright's own, else Debian's; None if there is none."""
     with sync_playwright() as playwright:
         own = playwright.chromium.executable_path
-    on_path = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
-    return os.environ.get("CHROMIUM") or next(filter(None, on_path), own if Path(own).exists() else None)
+    on_path = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    candidates = [os.environ.get("CHROMIUM"), *on_path, *(path for path in (own, DEBIAN) if Path(path).exists())]
+    return next(filter(None, candidates), None)
 
 
 def install_chromium():

@@ -59,7 +59,7 @@ def lab(tmp_path):
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 120
         while True:
             try:
                 urllib.request.urlopen(f"{address}/api/status?token={token}", timeout=2).close()
@@ -86,7 +86,7 @@ def test_python_and_the_widget_move_each_other_in_jupyterlab(lab, browser):
 
     context.route("**/*", stay_at_home)
     page = context.new_page()
-    page.set_default_timeout(60_000)  # importing torch alone may take long on a busy machine
+    page.set_default_timeout(180_000)  # importing torch alone may take long on a busy machine
     page.goto(lab)
     cells = page.locator(".jp-Notebook .jp-CodeCell")
 
