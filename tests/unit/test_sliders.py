@@ -19,39 +19,44 @@ def draw(h, d_model):
     figure.subplots()
     return figure
 
+def shown():
+    return [output.get("text") or sorted(output["data"]) for output in panel.children[-1].outputs]
+
 panel = sliders(draw, h=(4, 1, 16, 1), d_model=(64, 8, 128, 8))
-h, d_model, output = panel.children
+h, d_model, _ = panel.children
 """
+FIGURE = "[['image/png', 'text/plain']]"
 
 
 @pytest.fixture(scope="module")
-def run():
-    """Runs cells after the set-up, each in turn; returns the output of the last one and what the Output widget holds."""
-
-    def run(*cells):
-        cells = [SETUP, *cells, "[o.get('text') or sorted(o['data']) for o in output.outputs]"]
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-        NotebookClient(notebook, kernel_name="python3").execute()
-        assert not any(output.output_type == "display_data" for cell in notebook.cells for output in cell.outputs), (
-            "a figure leaked out of the widget"
-        )
-        shown = notebook.cells[-1].outputs[0].data["text/plain"]
-        return notebook.cells[-2].outputs, shown
-
-    return run
+def results():
+    """What each cell after the set-up gave, and all outputs of the notebook."""
+    moves = ["h.value = 8", "d_model.value = 96", "d_model.value = 64; h.value = 3", "h.value = 2"]
+    # Two cells a move: what an Output widget caught arrives when the cell that moved the slider has ended.
+    sources = [SETUP, "shown()", *(cell for move in moves for cell in (move, "shown()")), "drawn"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    NotebookClient(notebook, kernel_name="python3", timeout=120, startup_timeout=120).execute()
+    outputs = [output for cell in notebook.cells for output in cell.outputs]
+    texts = [output.data["text/plain"] for output in outputs if output.output_type == "execute_result"]
+    return texts, outputs
 
 
-def test_a_move_draws_once_and_replaces_the_figure(run):
-    (result,), shown = run("h.value = 8\nd_model.value = 96\ndrawn")
-    assert result.data["text/plain"] == "[(4, 64, 16), (8, 64, 8), (8, 96, 12)]"
-    assert shown == "[['image/png', 'text/plain']]"
+def test_a_move_draws_once_and_replaces_the_figure(results):
+    texts, _ = results
+    assert texts[:3] == [FIGURE] * 3
+    assert texts[-1] == "[(4, 64, 16), (8, 64, 8), (8, 96, 12), (8, 64, 8), (2, 64, 32)]"
 
 
-def test_a_bad_combination_is_explained_in_place_of_the_figure(run):
-    _, shown = run("h.value = 3")
-    assert "d_model = 64, num_heads = 3" in shown and "image/png" not in shown
+def test_a_bad_combination_is_explained_in_place_of_the_figure(results):
+    texts, _ = results
+    assert "d_model = 64, num_heads = 3" in texts[3] and "image/png" not in texts[3]
 
 
-def test_the_figure_comes_back_when_the_combination_is_good_again(run):
-    _, shown = run("h.value = 3\nh.value = 2")
-    assert shown == "[['image/png', 'text/plain']]"
+def test_the_figure_comes_back_when_the_combination_is_good_again(results):
+    texts, _ = results
+    assert texts[4] == FIGURE
+
+
+def test_no_figure_leaks_out_of_the_widget(results):
+    _, outputs = results
+    assert all(output.output_type == "execute_result" for output in outputs)
