@@ -32,7 +32,9 @@ def draw_stills(models):
 def picture(output):
     data = output.get("data", {})
     if "image/png" in data:
-        return f'<img src="data:image/png;base64,{data["image/png"].strip()}" alt="위젯이 마지막으로 그린 그림">'
+        size = output.get("metadata", {}).get("image/png", {})  # half the pixels of a figure made for dense screens
+        size = "".join(f' {name}="{size[name]}"' for name in ("width", "height") if name in size)
+        return f'<img src="data:image/png;base64,{data["image/png"].strip()}"{size} alt="위젯이 마지막으로 그린 그림">'
     return data.get("text/html") or f"<pre>{escape(output.get('text') or data.get('text/plain', ''))}</pre>"
 
 

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,6 +10,7 @@ import pytest
 from built_book import ROOT, SITE, WIDE
 from find_chromium import FLAGS, find_chromium
 from playwright.sync_api import sync_playwright
+from widget_page import show  # noqa: F401, the fixture of the widget tests
 
 sys.path.append(str(ROOT / "site"))  # the Sphinx extensions, tested here as plain modules
 
@@ -31,14 +33,35 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exception(), ConnectionError):  # a browser that has seen enough hangs up
+            super().handle_error(request, client_address)
+
+
+@contextmanager
+def serve(folder):
+    with Server(("127.0.0.1", 0), partial(Handler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
 @pytest.fixture(scope="session")
 def origin():
     """Address of the built site."""
     assert (SITE / "index.html").exists(), "no site in _build/html: run `make book` first"
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(SITE))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serve(SITE) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def project_origin(tmp_path_factory):
+    """Address of a host that has the site at /name/, as GitHub Pages has, and nothing else."""
+    folder = tmp_path_factory.mktemp("host")
+    (folder / "name").symlink_to(SITE)
+    with serve(folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -56,14 +79,14 @@ def open_context(browser, origin):
     """Opens browser contexts that refuse every host but the site; what goes wrong in them lands in `.problems`."""
     contexts = []
 
-    def open_context(**options):
-        context = browser.new_context(base_url=origin, **options)
+    def open_context(base_url=origin, **options):
+        context = browser.new_context(base_url=base_url, **options)
         contexts.append(context)
         context.problems = []
         note = context.problems.append
 
         def stay_at_home(route):
-            if route.request.url.startswith((origin + "/", "data:", "blob:")):
+            if route.request.url.startswith((base_url + "/", "data:", "blob:")):
                 route.continue_()
             else:
                 note(f"request to {route.request.url}")
@@ -89,5 +112,13 @@ def page(open_context):
     A test that provokes something on purpose takes it out of `page.context.problems`.
     """
     page = open_context(viewport={"width": WIDE, "height": 900}).new_page()
+    yield page
+    assert page.context.problems == []
+
+
+@pytest.fixture
+def project_page(open_context, project_origin):
+    """Like `page`, where the site lies below a sub-path."""
+    page = open_context(project_origin, viewport={"width": WIDE, "height": 900}).new_page()
     yield page
     assert page.context.problems == []

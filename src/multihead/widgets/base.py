@@ -49,10 +49,10 @@ def palette_css() -> str:
 
 
 class IntRange(traitlets.TraitType):
-    """A synced whole number from ``low`` to ``high``."""
+    """A synced whole number from ``low`` to ``high``; None too, if that is the default."""
 
-    def __init__(self, default: int, low: int, high: int):
-        super().__init__(default)
+    def __init__(self, default: int | None, low: int, high: int):
+        super().__init__(default, allow_none=default is None)
         self.low, self.high = low, high
         self.tag(sync=True)
 
@@ -77,6 +77,19 @@ class Choice(traitlets.TraitType):
         if not any(type(value) is type(option) and value == option for option in self.allowed):
             options = ", ".join(map(repr, self.allowed))
             raise traitlets.TraitError(f"{self.name}의 값은 {options} 가운데 하나입니다. 받은 값: {value!r}")
+        return value
+
+
+class Text(traitlets.TraitType):
+    """A synced text."""
+
+    def __init__(self, default: str):
+        super().__init__(default)
+        self.tag(sync=True)
+
+    def validate(self, obj, value):
+        if not isinstance(value, str):
+            raise traitlets.TraitError(f"{self.name}에는 문자열이 필요합니다. 받은 값: {value!r}")
         return value
 
 

@@ -61,13 +61,30 @@ export const formatNumber = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 // [1, 5, 64] -> (1, 5, 64), as Python prints a shape.
 export const tuple = (numbers) => `(${numbers.join(", ")})`;
 
+// At least three digits of a positive number: 4.00, 42.5, 512, 1,050,624.
+export function formatRounded(n) {
+    for (const decimals of [2, 1]) {
+        const text = n.toFixed(decimals);
+        if (Number(text) < 10 ** (3 - decimals)) return text;
+    }
+    return formatNumber(Math.round(n));
+}
+
+// Bytes in the largest unit that leaves at least 1: 131072 -> 128 KiB. 1 KiB = 1024 bytes, and so on.
+export function formatBytes(bytes) {
+    const units = ["바이트", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let unit = 0;
+    for (; Math.round(bytes) >= 1024 && unit < units.length - 1; unit++) bytes /= 1024;
+    return unit === 0 ? `${formatNumber(bytes)}바이트` : `${formatRounded(bytes)} ${units[unit]}`;
+}
+
 // The particle that fits the spoken number: josa(64, "은/는") -> "64는", josa(3, "으로/로") -> "3으로".
 export function josa(n, pair) {
     const [afterConsonant, afterVowel] = pair.split("/");
     const digit = n % 10;
     const endsInVowel = [2, 4, 5, 9].includes(digit);
     const endsInRieul = [1, 7, 8].includes(digit);
-    return n + (endsInVowel || (pair === "으로/로" && endsInRieul) ? afterVowel : afterConsonant);
+    return formatNumber(n) + (endsInVowel || (pair === "으로/로" && endsInRieul) ? afterVowel : afterConsonant);
 }
 
 // Why these two do not go together, and what would; null if they do.
@@ -90,6 +107,18 @@ export function splitFault({ h, d_model }, limits) {
     );
 }
 
+// Why h query heads cannot share g KV heads evenly, and what could; null if they can.
+export function groupFault({ h, g }, limits) {
+    if (h % g === 0) return null;
+    const allowed = divisors(h).filter((n) => limits.g[0] <= n && n <= limits.g[1]);
+    const around = [allowed.findLast((n) => n < g), allowed.find((n) => n > g)].filter((n) => n !== undefined);
+    const either = around.map((n, i) => josa(n, i < around.length - 1 ? "이나/나" : "으로/로")).join(" ");
+    const problem = g > h
+        ? `KV 헤드 수 g = ${josa(g, "이/가")} 헤드 수 h = ${formatNumber(h)}보다 많습니다.`
+        : `헤드 수 h = ${josa(h, "은/는")} KV 헤드 수 g = ${josa(g, "으로/로")} 나누어떨어지지 않습니다(나머지 ${h % g}).`;
+    return `${problem} 쿼리 헤드를 같은 크기의 무리로 나누려면 g가 h의 약수여야 합니다. g를 ${either} 바꾸면 됩니다.`;
+}
+
 // A typed value as a whole number in its range, with a sentence if it had to be changed. value is null if no number
 // can be read.
 export function clampInteger(text, [low, high], label) {
@@ -99,9 +128,14 @@ export function clampInteger(text, [low, high], label) {
     if (value === typed) return { value, note: "" };
     return {
         value,
-        note: `${label}: ${low}부터 ${high}까지의 정수만 쓸 수 있어 ${text.trim()} 대신 ${josa(value, "을/를")} 씁니다.`,
+        note: `${label}: ${formatNumber(low)}부터 ${formatNumber(high)}까지의 정수만 쓸 수 있어 ` +
+            `${text.trim()} 대신 ${josa(value, "을/를")} 씁니다.`,
     };
 }
+
+// What a reader typed, as text inside markup.
+export const escapeHtml = (text) =>
+    text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
 // ---- DOM ---------------------------------------------------------------------------------------------------------
 
@@ -124,15 +158,24 @@ export function refresh(node, attributes, text) {
     if (text !== undefined && node.textContent !== text) node.textContent = text;
 }
 
+// Stops of a slider over several powers of 2: four an octave, among them 512, 640, 768, 896, 1024.
+export function octaveStops([low, high]) {
+    const stops = [];
+    for (let power = 1; power <= high; power *= 2) stops.push(power, power * 1.25, power * 1.5, power * 1.75);
+    return stops.filter((n) => Number.isInteger(n) && low <= n && n <= high);
+}
+
 // A slider and a number box for one whole number. `change(value)` is called with a value that is in range, `say(note)`
-// with a sentence about a typed value that was not. Returns the node and show(value).
-export function numberControl({ name, label, range, step = 1, change, say }) {
+// with a sentence about a typed value that was not. With `stops` the slider goes from one of these values to the next.
+// Returns the node and show(value).
+export function numberControl({ name, label, range, step = 1, stops, change, say }) {
     const [min, max] = range;
     let shown;
     const take = (value) => { say(""); change(value); };
     const slider = element("input", {
-        type: "range", name, min, max, step, "aria-label": label,
-        oninput: () => take(slider.valueAsNumber),
+        type: "range", name, "aria-label": label,
+        ...(stops ? { min: 0, max: stops.length - 1, step: 1 } : { min, max, step }),
+        oninput: () => take(stops ? stops[slider.valueAsNumber] : slider.valueAsNumber),
     });
     const box = element("input", {
         type: "number", name: `${name}_box`, min, max, inputmode: "numeric", "aria-label": `${label}, 숫자로 입력`,
@@ -147,10 +190,12 @@ export function numberControl({ name, label, range, step = 1, change, say }) {
     });
     const show = (value) => {
         shown = value;
-        slider.value = value;
+        slider.value = stops ? stops.findLastIndex((stop) => stop <= value) : value;
+        if (stops) refresh(slider, { "aria-valuetext": formatNumber(value) });
         if (box.valueAsNumber !== value) box.value = value;
     };
-    const node = element("div", { class: "mh-number" }, element("span", { class: "mh-label" }, label), slider, box);
+    const node = element("div", { class: `mh-number ${max > 99999 ? "is-long" : ""}` },
+        element("span", { class: "mh-label" }, label), slider, box);
     return { node, show };
 }
 
@@ -161,6 +206,13 @@ export function radioGroup({ name, legend, options, change }) {
             element("input", { type: "radio", name, value, onchange: () => change(value) }), ...children));
     return element("fieldset", { class: `mh-radios mh-${name}` }, element("legend", { class: "mh-label" }, legend),
         element("div", { class: "mh-options" }, ...buttons));
+}
+
+// A check box as large as a finger. Returns the node and show(value).
+export function checkControl({ name, label, change }) {
+    const box = element("input", { type: "checkbox", name, onchange: () => change(box.checked) });
+    const node = element("label", { class: "mh-check" }, box, element("span", {}, label));
+    return { node, show: (value) => { box.checked = value; } };
 }
 
 export function checkRadio(group, value) {
