@@ -19,10 +19,11 @@ test: book
 	python -m pytest
 
 lab: .venv/installed
-	jupyter lab chapters
+	jupyter lab --allow-root chapters
 
 bench: .venv/installed
 	python benchmarks/decode.py
+	python -m pytest -q tests/site -k time_from_input_to_paint
 
 clean:
 	rm -rf _build .pytest_cache .hypothesis

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ipywidgets.embed import embed_data
+from ipywidgets.embed import dependency_state, embed_data
 
 HOST = Path(__file__).parents[2] / "site" / "afm-host.js"
 URL = "http://book.test/"
@@ -17,7 +17,8 @@ COLAB = "https://colab.research.google.com/github/a/b/blob/main/c.ipynb"
 
 
 def page_html(widgets, still, change_state):
-    data = embed_data(views=widgets, drop_defaults=False)
+    # Only these widgets: by default the page would hold every widget that any test has made so far.
+    data = embed_data(views=widgets, state=dependency_state(widgets, drop_defaults=False))
     change_state(data["manager_state"]["state"])
     views = [
         f'<div class="afm-view" data-model-id="{view["model_id"]}">{still}'
