@@ -1,7 +1,7 @@
 """AttentionPlayground on a static page: each control moves all numbers that depend on it, and nothing stale stays."""
 
 import pytest
-from widget_page import LUMINANCE, choose, is_dark, out
+from widget_page import LUMINANCE, choose, is_dark, out, render_and_remove, time_to_paint
 
 from multihead.widgets import AttentionPlayground
 
@@ -262,48 +262,12 @@ def test_dragging_leaks_neither_nodes_nor_listeners(show):
 
 def test_the_widget_cleans_up_after_itself(show):
     page = show(AttentionPlayground())
-    state = AttentionPlayground().get_state()
-    left = page.evaluate(
-        """async ({ _esm, ...state }) => {
-            const url = URL.createObjectURL(new Blob([_esm], { type: "text/javascript" }));
-            const { render } = (await import(url)).default;
-            const listening = new Set();
-            const model = {
-                get: (name) => state[name], on: (event, f) => listening.add(f), off: (event, f) => listening.delete(f),
-            };
-            const el = document.createElement("div");
-            const stop = render({ model, el });
-            const during = [listening.size, el.childElementCount];
-            stop();
-            return [during, [listening.size, el.childElementCount]];
-        }""",
-        state,
-    )
-    assert left == [[1, 1], [0, 0]]
+    assert render_and_remove(page, AttentionPlayground()) == [[1, 1], [0, 0]]
 
 
 @pytest.mark.parametrize(("name", "values"), [("seed", [1, 2]), ("d_model", [32, 64]), ("h", [4, 8])])
 def test_time_from_input_to_paint_is_printed(show, capsys, name, values):
     page = show(AttentionPlayground(sentence=LONG, h=8, d_model=64))
-    median, worst = page.evaluate(
-        """async ([name, values]) => {
-            const slider = document.querySelector(`input[name=${name}]`);
-            const times = [];
-            for (let i = 0; i < 60; i++) {
-                // As real input does: handled at the start of a frame, painted at its end.
-                await new Promise((done) => requestAnimationFrame(() => {
-                    const start = performance.now();
-                    slider.value = values[i % 2];
-                    slider.dispatchEvent(new Event("input"));
-                    const { port1, port2 } = new MessageChannel();
-                    port1.onmessage = () => done(times.push(performance.now() - start));
-                    port2.postMessage(null);
-                }));
-            }
-            times.sort((a, b) => a - b);
-            return [times[30], times.at(-1)];
-        }""",
-        [name, values],
-    )
+    median, worst = time_to_paint(page, name, values)
     with capsys.disabled():
         print(f"\nAttentionPlayground, 12 words, {name} moves: input to paint {median:.1f} ms (worst {worst:.1f} ms)")

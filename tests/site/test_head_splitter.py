@@ -4,7 +4,7 @@ import re
 
 import ipywidgets
 import pytest
-from widget_page import COLAB, LUMINANCE, STILL, choose, is_dark, out
+from widget_page import COLAB, LUMINANCE, STILL, choose, is_dark, out, render_and_remove, time_to_paint
 
 from multihead.widgets import HeadSplitter
 
@@ -273,48 +273,13 @@ def test_dragging_leaks_neither_nodes_nor_listeners(show):
 
 def test_the_widget_cleans_up_after_itself(show):
     page = show(HeadSplitter())
-    left = page.evaluate(
-        """async (source) => {
-            const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-            const { render } = (await import(url)).default;
-            const state = { h: 4, d_model: 64, T: 5, step: "view", token: 0, compact: false };
-            const listening = new Set();
-            const model = {
-                get: (name) => state[name], on: (event, f) => listening.add(f), off: (event, f) => listening.delete(f),
-            };
-            const el = document.createElement("div");
-            const stop = render({ model, el });
-            const during = [listening.size, el.childElementCount];
-            stop();
-            return [during, [listening.size, el.childElementCount]];
-        }""",
-        HeadSplitter._esm,
-    )
-    assert left == [[1, 1], [0, 0]]
+    assert render_and_remove(page, HeadSplitter()) == [[1, 1], [0, 0]]
 
 
 @pytest.mark.parametrize("step", ["view", "wrong"])
 def test_time_from_input_to_paint_is_printed(show, capsys, step):
     page = show(HeadSplitter(h=8, d_model=512, T=8, step=step))
-    median, worst = page.evaluate(
-        """async () => {
-            const slider = document.querySelector("input[name=h]");
-            const times = [];
-            for (let i = 0; i < 60; i++) {
-                // As real input does: handled at the start of a frame, painted at its end.
-                await new Promise((done) => requestAnimationFrame(() => {
-                    const start = performance.now();
-                    slider.value = i % 2 ? 8 : 4;
-                    slider.dispatchEvent(new Event("input"));
-                    const { port1, port2 } = new MessageChannel();
-                    port1.onmessage = () => done(times.push(performance.now() - start));
-                    port2.postMessage(null);
-                }));
-            }
-            times.sort((a, b) => a - b);
-            return [times[30], times.at(-1)];
-        }"""
-    )
+    median, worst = time_to_paint(page, "h", [4, 8])
     with capsys.disabled():
         print(f"\nHeadSplitter, {step}, d_model=512, h=8, T=8: input to paint {median:.1f} ms (worst {worst:.1f} ms)")
 
