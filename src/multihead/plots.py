@@ -226,6 +226,20 @@ def speedups(speeds: dict[str, float], limits: dict[str, float]) -> Figure:
         return figure
 
 
+def bars(values: dict[str, float], xlabel: str, colours: Sequence[str] | None = None) -> Figure:
+    """Horizontal bars with their values, one a name, in order from top to bottom."""
+    with _style():
+        figure = Figure(figsize=(7.2, 0.36 * len(values) + 0.8), facecolor="white", layout="constrained")
+        axes = figure.subplots()
+        drawn = axes.barh(list(values), list(values.values()), color=colours or head_colour(0), height=0.7)
+        axes.bar_label(drawn, [f"{value:,.3g}" for value in values.values()], padding=4)
+        axes.margins(x=0.12)
+        axes.invert_yaxis()
+        axes.set_xlabel(xlabel)
+        _only_left_and_bottom(axes)
+        return figure
+
+
 def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
     """Which query head reads which KV head, one panel for each number g of KV heads. Colours follow the KV head."""
     with _style():

@@ -7,7 +7,7 @@ import torch
 from matplotlib.colors import to_hex, to_rgb
 
 from multihead.palette import HEAD_COLOURS, head_colour
-from multihead.plots import attention_maps, cost_by_length, kv_sharing, mask_pictures, speedups, time_ratios
+from multihead.plots import attention_maps, bars, cost_by_length, kv_sharing, mask_pictures, speedups, time_ratios
 
 H, T, S = 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
@@ -159,6 +159,12 @@ def test_speedups_mark_the_limit_of_each_bar_that_has_one():
     assert [bar.get_width() for bar in axes.patches] == [1.0, 2.9]
     (limit,) = [line for line in axes.lines if len(line.get_xdata())]
     assert list(limit.get_xdata()) == [4, 4] and list(limit.get_ydata()) == pytest.approx([0.58, 1.42])
+
+
+def test_bars_are_named_and_labelled_from_top_to_bottom():
+    axes = bars({"헤드 1": 1.5, "헤드 2": 1234.0}, "크기").axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [1.5, 1234.0] and axes.yaxis_inverted()
+    assert [text.get_text() for text in axes.texts] == ["1.5", "1.23e+03"]
 
 
 def test_kv_sharing_joins_query_head_i_to_kv_head_i_divided_by_group_size():
