@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: book serve test test-colab lab bench clean
+.PHONY: book serve test test-colab repository lab bench clean
 .DEFAULT_GOAL := book
 
 # Strict: any warning fails. A failed build forgets what it has read, or the next one would skip the bad page and pass.
@@ -27,6 +27,10 @@ test-colab: .venv/installed .venv-colab/installed
 	.venv-colab/bin/python -m pip uninstall --disable-pip-version-check --quiet --yes multihead
 	.venv-colab/bin/python -m pip install --disable-pip-version-check --quiet --no-index --find-links .venv-colab/wheel "multihead[bert]"
 	python -m pytest tests/colab
+
+# make repository URL=https://github.com/owner/name
+repository:
+	$(PYTHON) site/repository.py "$(URL)"
 
 lab: .venv/installed
 	jupyter lab --allow-root chapters
