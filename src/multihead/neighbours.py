@@ -25,8 +25,8 @@ from .notebook import progress
 VOCABULARY = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎㅏㅑㅓㅕㅗㅛㅜㅠㅡㅣ"  # V = 24 tokens without any meaning
 LENGTH = 16  # T
 D_MODEL = 32
-BATCH = 64
-STEPS = 400
+BATCH = 32
+STEPS = 500
 LEARNING_RATE = 3e-3
 TEST_SEED = 2**31  # of the sequences that accuracy is measured on: no training run has it
 
