@@ -28,7 +28,7 @@ D_MODEL = 32
 BATCH = 32
 STEPS = 500
 LEARNING_RATE = 3e-3
-TEST_SEED = 2**31  # of the sequences that accuracy is measured on: no training run has it
+HELD_OUT_SEED = 2**31  # of the sequences that accuracy is measured on: no training run has it
 
 
 class NeighbourModel(nn.Module):
@@ -81,9 +81,9 @@ def random_sequences(count: int, generator: torch.Generator) -> Int[Tensor, "B T
     return torch.randint(len(VOCABULARY), (count, LENGTH), generator=generator)
 
 
-def test_sequences() -> Int[Tensor, "B T"]:
+def held_out_sequences() -> Int[Tensor, "B T"]:
     """128 sequences, always the same; maps are recorded on the first one."""
-    return random_sequences(128, torch.Generator().manual_seed(TEST_SEED))
+    return random_sequences(128, torch.Generator().manual_seed(HELD_OUT_SEED))
 
 
 def answers(tokens: Int[Tensor, "B T"]) -> tuple[Int[Tensor, "B inner"], Int[Tensor, "B inner"]]:
@@ -105,8 +105,8 @@ class Accuracy(NamedTuple):
 
 @torch.no_grad()
 def accuracy(model: nn.Module, tokens: Int[Tensor, "B T"] | None = None) -> Accuracy:
-    """How often the most likely answer is right, on the test sequences unless others are given."""
-    tokens = test_sequences() if tokens is None else tokens
+    """How often the most likely answer is right, on the held-out sequences unless others are given."""
+    tokens = held_out_sequences() if tokens is None else tokens
     right_answers = [inner(logits).argmax(-1) == answer for logits, answer in zip(model(tokens), answers(tokens))]
     left, right = right_answers
     return Accuracy(*(hits.float().mean().item() for hits in (left, right, left & right)))
@@ -133,9 +133,9 @@ class Recording:
     tokens: Tensor  # (T,) the sequence of the maps
     steps: list[int]  # n numbers of updates made so far; 0 is the untrained model
     maps: Tensor  # (n, h, T, T) attention weights on ``tokens``
-    shares: Tensor  # (n, h, 2) neighbour_shares over all test sequences
-    accuracy: list[Accuracy]  # n, on the test sequences
-    losses: Tensor  # (n,) on the test sequences
+    shares: Tensor  # (n, h, 2) neighbour_shares over all held-out sequences
+    accuracy: list[Accuracy]  # n, on the held-out sequences
+    losses: Tensor  # (n,) on the held-out sequences
 
 
 def train(
@@ -166,7 +166,7 @@ def train(
     at, maps, shares, accuracies, losses = zip(*records)
     return Recording(
         num_heads=model.attention.num_heads,
-        tokens=test_sequences()[0],
+        tokens=held_out_sequences()[0],
         steps=list(at),
         maps=torch.stack(maps),
         shares=torch.stack(shares),
@@ -183,6 +183,6 @@ def neighbour_loss(model: nn.Module, tokens: Int[Tensor, "B T"]) -> Float[Tensor
 
 @torch.no_grad()
 def _measure(model: NeighbourModel) -> tuple[Tensor, Tensor, Accuracy, Tensor]:
-    tokens = test_sequences()
+    tokens = held_out_sequences()
     _, weights = model.hidden(tokens, need_weights=True)  # (B, h, T, T)
     return weights[0], neighbour_shares(weights), accuracy(model, tokens), neighbour_loss(model, tokens)
