@@ -10,7 +10,8 @@ The smallest task that wants two things of one query. Sequences are random, so t
 Letters for dimensions as in attention.py, and V for the size of the vocabulary.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -155,14 +156,15 @@ def train(
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE)
     records = []
-    for step in progress(range(steps + 1), f"h = {model.attention.num_heads}, 시드 {seed}"):
-        if step in wanted:
-            records.append((step, *_measure(model)))
-        if step < steps:
-            loss = neighbour_loss(model, random_sequences(BATCH, generator))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+    with _one_thread():
+        for step in progress(range(steps + 1), f"h = {model.attention.num_heads}, 시드 {seed}"):
+            if step in wanted:
+                records.append((step, *_measure(model)))
+            if step < steps:
+                loss = neighbour_loss(model, random_sequences(BATCH, generator))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
     at, maps, shares, accuracies, losses = zip(*records)
     return Recording(
         num_heads=model.attention.num_heads,
@@ -186,3 +188,14 @@ def _measure(model: NeighbourModel) -> tuple[Tensor, Tensor, Accuracy, Tensor]:
     tokens = held_out_sequences()
     _, weights = model.hidden(tokens, need_weights=True)  # (B, h, T, T)
     return weights[0], neighbour_shares(weights), accuracy(model, tokens), neighbour_loss(model, tokens)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The tensors are too small to share: a second core only waits for the first one, and may change the rounding."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
