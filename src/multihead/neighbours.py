@@ -46,22 +46,23 @@ class NeighbourModel(nn.Module):
     def __init__(self, num_heads: int, *, seed: int):
         super().__init__()
         V = len(VOCABULARY)
-        self.token_embedding = nn.Embedding(V, D_MODEL)
-        self.position_embedding = nn.Embedding(LENGTH, D_MODEL)
-        self.attention = MultiHeadAttention(D_MODEL, num_heads)
-        self.norm = nn.LayerNorm(D_MODEL)
-        self.left = nn.Linear(D_MODEL, V)
-        self.right = nn.Linear(D_MODEL, V)
+        with torch.random.fork_rng(devices=[]):  # the layers draw numbers of their own first
+            self.token_embedding = nn.Embedding(V, D_MODEL)
+            self.position_embedding = nn.Embedding(LENGTH, D_MODEL)
+            self.attention = MultiHeadAttention(D_MODEL, num_heads)
+            self.norm = nn.LayerNorm(D_MODEL)
+            self.left = nn.Linear(D_MODEL, V)
+            self.right = nn.Linear(D_MODEL, V)
         initialise(self, seed)
 
     def hidden(self, tokens: Int[Tensor, "B T"], *, need_weights: bool = False):
-        """What the read-outs read (B, T, D), and None or the attention weights (B, h, T, T)."""
+        """What is read out (B, T, D), and the weights (B, h, T, T) or None."""
         x = self.token_embedding(tokens) + self.position_embedding.weight  # (B, T, D)
         attended, weights = self.attention(x, need_weights=need_weights)
         return self.norm(x + attended), weights
 
-    def forward(self, tokens: Int[Tensor, "B T"]) -> tuple[Float[Tensor, "B T V"], Float[Tensor, "B T V"]]:
-        """Logits of the left and of the right neighbour of every token."""
+    def forward(self, tokens: Int[Tensor, "B T"]):
+        """Logits of the left and of the right neighbour, each (B, T, V)."""
         hidden, _ = self.hidden(tokens)
         return self.left(hidden), self.right(hidden)
 

@@ -49,8 +49,9 @@ export function readouts(data, frame) {
     const T = data.tokens.length;
     return data.runs.map(({ h, both, losses }, run) => {
         const heads = Array.from({ length: h }, (_, head) => shares(data.map(frame, run, head), T));
-        const looking = (side) => heads.filter((share) => share[side] > 0.5).length;
-        const [left, right] = [looking("left"), looking("right")];
+        // Rounded to bytes, two halves may both be a little more than a half.
+        const looking = (side, other) => heads.filter((share) => share[side] > Math.max(0.5, share[other])).length;
+        const [left, right] = [looking("left", "right"), looking("right", "left")];
         return {
             h, both: percent(both[frame]), loss: losses[frame].toFixed(2),
             heads: heads.map((share) => ({ left: share.left.toFixed(2), right: share.right.toFixed(2) })),
@@ -148,7 +149,7 @@ function render({ model, el }) {
     curve.innerHTML = `<div class="mh-curve">${curveMarkup(data)}<div class="mh-flag is-now"></div></div>${axesMarkup(data)}`;
 
     const cards = runs.map(({ h }, run) => {
-        const card = element("section", { class: "mh-run", "aria-label": `h = ${h}`, "data-run": h });
+        const card = element("section", { class: "mh-run", "aria-label": `h = ${h}`, "data-h": h });
         card.innerHTML = `<p class="mh-title">${runTitle(run, h)}</p><div class="mh-run-text"></div>`;
         const maps = element("div", { class: "mh-run-maps", style: `--columns:${Math.min(h, 4)}` });
         for (let head = 0; head < h; head++) {

@@ -35,10 +35,10 @@ class Timelapse(Widget):
         for other in recordings[1:]:
             if other.steps != first.steps:
                 raise ValueError(
-                    "기록한 걸음이 서로 다릅니다: "
-                    f"h = {first.num_heads}은 {_count(first)}, h = {other.num_heads}은 {_count(other)}. "
-                    "모두 같은 record_at으로 기록하십시오."
+                    f"기록한 걸음이 서로 다릅니다: {_span(first)}, {_span(other)}. 모두 같은 record_at으로 기록하십시오."
                 )
+            if not torch.equal(other.tokens, first.tokens):
+                raise ValueError("지도를 기록한 문장이 서로 다릅니다. 같은 버전의 train()으로 기록하십시오.")
         self.set_trait("_recording", _summary(recordings))
         self.set_trait("_maps", _packed(recordings))
         super().__init__(**{"step": first.steps[0], **settings})
@@ -54,8 +54,9 @@ class Timelapse(Widget):
         return proposal.value
 
 
-def _count(recording: Recording) -> str:
-    return f"{recording.steps[0]}부터 {recording.steps[-1]}까지 {len(recording.steps)}번"
+def _span(recording: Recording) -> str:
+    steps = recording.steps
+    return f"h = {recording.num_heads}의 기록은 {steps[0]}부터 {steps[-1]}까지 {len(steps)}번"
 
 
 def _summary(recordings: list[Recording]) -> dict:
