@@ -280,11 +280,12 @@ def neighbour_roles(shares: dict[str, torch.Tensor]) -> Figure:
         for axes, (name, points) in zip(panels, shares.items()):
             axes.plot([0, 1], [1, 0], ":", color="#5f6368", linewidth=1.2)  # all weight on the two neighbours
             axes.scatter(*points.T.tolist(), s=46, color=head_colour(0), alpha=0.55, edgecolors="black", zorder=2)
-            axes.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), xticks=[0, 0.5, 1], yticks=[0, 0.5, 1], aspect="equal")
+            axes.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", xlabel="왼쪽 이웃")
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+            axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
             axes.set_title(name, fontsize=10, fontweight="bold")
             _only_left_and_bottom(axes)
-        figure.supxlabel("왼쪽 이웃에 준 가중치", fontsize=10)
-        panels[0].set_ylabel("오른쪽 이웃에 준 가중치")
+        panels[0].set_ylabel("오른쪽 이웃")
         return figure
 
 

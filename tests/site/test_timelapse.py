@@ -35,8 +35,8 @@ def test_a_step_set_in_python_is_what_the_page_shows(show):
     assert out(page, "step") == "100 / 200걸음" and page.locator("input[name=step]").input_value() == "2"
     assert [out(page, f"both_{h}") for h in (1, 2, 4, 8)] == ["5.0 %", "10.0 %", "20.0 %", "40.0 %"]
     assert [out(page, f"loss_{h}") for h in (1, 2, 4, 8)] == ["3.00"] * 4
-    assert page.locator(".mh-run").evaluate_all("all => all.map(n => n.querySelectorAll('figure').length)") == [1, 2, 4, 8]
-    assert page.locator("[data-h='2'] figcaption").all_text_contents() == [
+    assert page.locator(".mh-run").evaluate_all("all => all.map(n => n.querySelectorAll('.mh-tile').length)") == [1, 2, 4, 8]
+    assert page.locator("[data-h='2'] .mh-tile-text").all_text_contents() == [
         "왼쪽 0.53 오른쪽 0.03", "왼쪽 0.03 오른쪽 0.53",
     ]  # fmt: skip
     assert out(page, "roles_8").startswith("절반 넘게 왼쪽을 보는 헤드 4개, 오른쪽 4개")
@@ -140,7 +140,7 @@ def test_two_widgets_on_one_page_are_independent(show):
     before = second.inner_html()
     first.locator("input[name=step]").fill("3")
     assert second.inner_html() == before and out(second, "step") == "50 / 200걸음"
-    assert second.locator("figure").count() == 3
+    assert second.locator(".mh-tile").count() == 3
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -158,7 +158,7 @@ def test_text_reads_well_in_both_themes(show, theme):
     page = show(Timelapse(RUNS))
     page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
     assert is_dark(page) is (theme == "dark")
-    for selector in (".mh-small", "[data-out]", ".mh-head", ".mh-title", ".mh-play", "figcaption", ".mh-level", ".mh-axis span"):
+    for selector in (".mh-small", "[data-out]", ".mh-head", ".mh-title", ".mh-play", ".mh-tile-text", ".mh-level", ".mh-axis span"):
         pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
         assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
 

@@ -81,7 +81,7 @@ def test_a_map_has_every_cell_at_its_place_in_its_shade():
 def test_the_still_shows_the_first_and_the_last_step_and_all_heads():
     html = evaluate("timelapse.js", "return module.still(given);", state_of(Timelapse(RUNS)))
     assert "0걸음" in html and "40걸음" in html and "10걸음" not in html
-    assert html.count("<figcaption><span>왼쪽") == 2 * (1 + 2 + 3) and html.count("<polyline") == 3
+    assert html.count("mh-tile-text\"><span>왼쪽") == 2 * (1 + 2 + 3) and html.count("<polyline") == 3
     assert f"지도의 문장: {' '.join(VOCABULARY[:T])}" in html
     assert "NaN" not in html and "undefined" not in html
 

@@ -153,8 +153,8 @@ function render({ model, el }) {
         card.innerHTML = `<p class="mh-title">${runTitle(run, h)}</p><div class="mh-run-text"></div>`;
         const maps = element("div", { class: "mh-run-maps", style: `--columns:${Math.min(h, 4)}` });
         for (let head = 0; head < h; head++) {
-            maps.insertAdjacentHTML("beforeend", `<figure style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div>` +
-                `<svg role="img" viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges"></svg><figcaption></figcaption></figure>`);
+            maps.insertAdjacentHTML("beforeend", `<div class="mh-tile" style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div>` +
+                `<svg role="img" viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges"></svg><div class="mh-tile-text"></div></div>`);
         }
         card.append(maps);
         return card;
@@ -184,12 +184,12 @@ function render({ model, el }) {
         refresh(curve.querySelector(".is-now"), { style: `left:${(100 * steps[at]) / (steps[last] || 1)}%` });
         cards.forEach((card, run) => {
             card.querySelector(".mh-run-text").innerHTML = runText(shown[run]);
-            card.querySelectorAll("figure").forEach((figure, head) => {
-                const svg = figure.querySelector("svg");
+            card.querySelectorAll(".mh-tile").forEach((tile, head) => {
+                const svg = tile.querySelector("svg");
                 const share = shown[run].heads[head];
                 svg.innerHTML = mapMarkup(data.map(at, run, head), T);
                 refresh(svg, { "aria-label": mapLabel(runs[run].h, head, share) });
-                figure.querySelector("figcaption").innerHTML = caption(share);
+                tile.querySelector(".mh-tile-text").innerHTML = caption(share);
             });
         });
         if (timer === null) announce(); // while it plays, a voice could not keep up
@@ -217,9 +217,9 @@ export function still(state) {
         const shown = readouts(data, frame);
         const cards = runs.map(({ h }, run) => {
             const maps = shown[run].heads.map((share, head) =>
-                `<figure style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div><svg role="img" ` +
+                `<div class="mh-tile" style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div><svg role="img" ` +
                 `viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges" aria-label="${mapLabel(h, head, share)}">` +
-                `${mapMarkup(data.map(frame, run, head), T)}</svg><figcaption>${caption(share)}</figcaption></figure>`);
+                `${mapMarkup(data.map(frame, run, head), T)}</svg><div class="mh-tile-text">${caption(share)}</div></div>`);
             return `<section class="mh-run"><p class="mh-title">${runTitle(run, h)}</p>${runText(shown[run])}` +
                 `<div class="mh-run-maps" style="--columns:${Math.min(h, 4)}">${maps.join("")}</div></section>`;
         });
