@@ -266,7 +266,9 @@ def check_neighbour_share(answer: Callable[[Tensor, int], Tensor]) -> str:
         ):
             _refuse(result, mistake, hint)
         if not _close(result, kept.mean(-1)):
-            raise _Wrong(f"offset = {offset}일 때 값이 다릅니다. weights[:, i, i + offset]을 i = 1부터 T-2까지 평균하십시오.")
+            raise _Wrong(
+                f"offset = {offset}일 때 값이 다릅니다. weights[:, i, i + offset]을 i = 1부터 T-2까지 평균하십시오."
+            )
     return "맞습니다. 안쪽 쿼리가 이웃에게 준 가중치만 평균했습니다."
 
 

@@ -1,6 +1,6 @@
 """The two-neighbours experiment: every token names the token on its left *and* the one on its right.
 
-The smallest task that wants two things of one query. Sequences are random, so that only attention can find the answers::
+The smallest task that wants two things of one query. Sequences are random: only attention can find the answers::
 
     model = NeighbourModel(num_heads=2, seed=0)
     recording = train(model, seed=0)

@@ -275,7 +275,7 @@ def neighbour_roles(shares: dict[str, torch.Tensor]) -> Figure:
     A head in the lower right corner looks left only, one in the upper left corner right only.
     """
     with _style():
-        figure = Figure(figsize=(2.5 * len(shares) + 0.5, 2.9), facecolor="white", layout="constrained")
+        figure = Figure(figsize=(2.5 * len(shares) + 0.5, 3.2), facecolor="white", layout="compressed")
         panels = figure.subplots(1, len(shares), sharey=True, squeeze=False)[0]
         for axes, (name, points) in zip(panels, shares.items()):
             axes.plot([0, 1], [1, 0], ":", color="#5f6368", linewidth=1.2)  # all weight on the two neighbours

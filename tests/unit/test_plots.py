@@ -188,7 +188,8 @@ def a_run(h, both):
 
 
 def test_learning_curves_show_the_mean_of_the_seeds_and_their_spread():
-    figure = learning_curves({"h = 1": [a_run(1, [0, 0.1, 0.2])], "h = 2": [a_run(2, [0, 0.4, 1]), a_run(2, [0, 0.8, 1])]})
+    two_seeds = [a_run(2, [0, 0.4, 1]), a_run(2, [0, 0.8, 1])]
+    figure = learning_curves({"h = 1": [a_run(1, [0, 0.1, 0.2])], "h = 2": two_seeds})
     [axes] = figure.axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["h = 1", "h = 2"]
     assert list(axes.lines[1].get_ydata()) == pytest.approx([0, 0.6, 1])

@@ -72,9 +72,9 @@ def test_a_step_that_was_not_recorded_shows_the_last_one_before_it(step, frame):
 
 
 def test_a_map_has_every_cell_at_its_place_in_its_shade():
-    for bytes_, path in ([255, 0, 0, 0], "M0,0h1v1h-1z"), ([0, 255, 0, 0], "M1,0h1v1h-1z"), ([0, 0, 255, 0], "M0,1h1v1h-1z"):
-        markup = evaluate("timelapse.js", "return module.mapMarkup(given, 2);", bytes_)
-        assert re.findall(r'fill-opacity="([\d.]+)" d="([^"]+)"', markup) == [("1", path)]
+    for cells, place in ([255, 0, 0, 0], "0,0"), ([0, 255, 0, 0], "1,0"), ([0, 0, 255, 0], "0,1"):
+        markup = evaluate("timelapse.js", "return module.mapMarkup(given, 2);", cells)
+        assert re.findall(r'fill-opacity="([\d.]+)" d="([^"]+)"', markup) == [("1", f"M{place}h1v1h-1z")]
     assert evaluate("timelapse.js", "return module.mapMarkup(given, 2);", [128, 0, 128, 0]).count("<path") == 1
 
 

@@ -67,8 +67,8 @@ const summarise = ({ steps }, frame, shown) =>
 const mapLabel = (h, head, { left, right }) =>
     `h = ${h}, 헤드 ${head}의 가중치 지도. 왼쪽 이웃에 ${left}, 오른쪽 이웃에 ${right}`;
 const caption = ({ left, right }) => `<span>왼쪽 <b>${left}</b></span> <span>오른쪽 <b>${right}</b></span>`;
-const EXPLANATION = "지도의 행은 쿼리, 열은 키입니다. 대각선 바로 아래가 진하면 왼쪽 이웃을, 바로 위가 진하면 오른쪽 이웃을 봅니다. " +
-    "지도 아래의 숫자는 그 지도에서 양쪽 이웃이 받은 가중치의 평균입니다.";
+const EXPLANATION = "지도의 행은 쿼리, 열은 키입니다. " +
+    "대각선 바로 아래가 진하면 왼쪽 이웃을, 바로 위가 진하면 오른쪽 이웃을 봅니다. 지도 아래의 숫자는 그 지도에서 양쪽 이웃이 받은 가중치의 평균입니다.";
 
 // ---- pictures: SVG text, the same for the widget and for the still -------------------------------------------------
 
@@ -82,6 +82,11 @@ export function mapMarkup(bytes, T) {
         ? `<path class="mh-cell" fill-opacity="${level / LEVELS}" d="${path}"/>` : "")).join("");
 }
 
+const tileMarkup = (head, T, label = "", map = "", text = "") =>
+    `<div class="mh-tile" style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div>` +
+    `<svg role="img" viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges" aria-label="${label}">${map}</svg>` +
+    `<div class="mh-tile-text">${text}</div></div>`;
+
 const lineOf = (run) => `class="mh-run-line" data-run="${Math.min(run, DASHES.length - 1)}" ` +
     `stroke-dasharray="${DASHES[Math.min(run, DASHES.length - 1)]}"`;
 
@@ -89,7 +94,8 @@ const lineOf = (run) => `class="mh-run-line" data-run="${Math.min(run, DASHES.le
 function curveMarkup({ steps, runs }) {
     const last = steps.at(-1) || 1;
     const lines = runs.map(({ both }, run) => {
-        const points = both.map((share, i) => `${((100 * steps[i]) / last).toFixed(2)},${(100 - 100 * share).toFixed(2)}`);
+        const points = both.map((share, i) =>
+            `${((100 * steps[i]) / last).toFixed(2)},${(100 - 100 * share).toFixed(2)}`);
         return `<polyline ${lineOf(run)} points="${points.join(" ")}"/>`;
     });
     return '<svg viewBox="0 -3 100 106" preserveAspectRatio="none" aria-hidden="true">' +
@@ -98,7 +104,8 @@ function curveMarkup({ steps, runs }) {
 
 function axesMarkup({ steps }) {
     return '<span class="mh-level" style="top:2.8%">100 %</span><span class="mh-level" style="top:50%">50 %</span>' +
-        `<div class="mh-axis"><span style="left:0">0걸음</span><span style="left:100%">${formatNumber(steps.at(-1))}걸음</span></div>`;
+        '<div class="mh-axis"><span style="left:0">0걸음</span>' +
+        `<span style="left:100%">${formatNumber(steps.at(-1))}걸음</span></div>`;
 }
 
 const runTitle = (run, h) => '<svg class="mh-swatch" viewBox="0 0 26 8" width="26" height="8" aria-hidden="true">' +
@@ -146,22 +153,23 @@ function render({ model, el }) {
     const now = element("span", { "data-out": "step" });
     const spoken = element("p", { class: "mh-spoken", "aria-live": "polite" });
     const curve = element("div", { class: "mh-training", role: "img" });
-    curve.innerHTML = `<div class="mh-curve">${curveMarkup(data)}<div class="mh-flag is-now"></div></div>${axesMarkup(data)}`;
+    curve.innerHTML =
+        `<div class="mh-curve">${curveMarkup(data)}<div class="mh-flag is-now"></div></div>${axesMarkup(data)}`;
 
     const cards = runs.map(({ h }, run) => {
         const card = element("section", { class: "mh-run", "aria-label": `h = ${h}`, "data-h": h });
         card.innerHTML = `<p class="mh-title">${runTitle(run, h)}</p><div class="mh-run-text"></div>`;
         const maps = element("div", { class: "mh-run-maps", style: `--columns:${Math.min(h, 4)}` });
         for (let head = 0; head < h; head++) {
-            maps.insertAdjacentHTML("beforeend", `<div class="mh-tile" style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div>` +
-                `<svg role="img" viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges"></svg><div class="mh-tile-text"></div></div>`);
+            maps.insertAdjacentHTML("beforeend", tileMarkup(head, T));
         }
         card.append(maps);
         return card;
     });
 
     const root = element("form", {
-        class: "mh", "data-widget": "Timelapse", "aria-label": "학습 되감아 보기", onsubmit: (event) => event.preventDefault(),
+        class: "mh", "data-widget": "Timelapse", "aria-label": "학습 되감아 보기",
+        onsubmit: (event) => event.preventDefault(),
     },
     element("div", { class: "mh-play-row" }, play,
         element("div", { class: "mh-number is-alone" }, element("span", { class: "mh-label" }, "학습 걸음 ", now), slider)),
@@ -216,17 +224,16 @@ export function still(state) {
     const moments = [...new Set([0, steps.length - 1])].map((frame) => {
         const shown = readouts(data, frame);
         const cards = runs.map(({ h }, run) => {
-            const maps = shown[run].heads.map((share, head) =>
-                `<div class="mh-tile" style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div><svg role="img" ` +
-                `viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges" aria-label="${mapLabel(h, head, share)}">` +
-                `${mapMarkup(data.map(frame, run, head), T)}</svg><div class="mh-tile-text">${caption(share)}</div></div>`);
+            const maps = shown[run].heads.map((share, head) => tileMarkup(
+                head, T, mapLabel(h, head, share), mapMarkup(data.map(frame, run, head), T), caption(share)));
             return `<section class="mh-run"><p class="mh-title">${runTitle(run, h)}</p>${runText(shown[run])}` +
                 `<div class="mh-run-maps" style="--columns:${Math.min(h, 4)}">${maps.join("")}</div></section>`;
         });
         return `<p class="mh-head">${formatNumber(steps[frame])}걸음</p><div class="mh-runs">${cards.join("")}</div>`;
     });
     return `<figure class="mh-still"><p class="mh-head">두 답이 모두 맞은 자리의 비율</p>` +
-        `<div class="mh-training"><div class="mh-curve">${curveMarkup(data)}</div>${axesMarkup(data)}</div>${moments.join("")}` +
+        `<div class="mh-training"><div class="mh-curve">${curveMarkup(data)}</div>${axesMarkup(data)}</div>` +
+        `${moments.join("")}` +
         `<figcaption>지도의 문장: ${escapeHtml(tokens.join(" "))}. ${EXPLANATION}</figcaption></figure>`;
 }
 
