@@ -298,7 +298,8 @@ def _line_chart(x: dict[str, list], y: dict[str, list], xlabel: str, ylabel: str
         figure = Figure(figsize=(7.2, 3.4), facecolor="white", layout="constrained")
         axes = figure.subplots()
         for number, (name, style) in enumerate(zip(y, ("-", "--", "-.", ":"))):
-            axes.plot(x[name], y[name], style, color=head_colour((0, 5, 2, 7)[number]), linewidth=2, label=name, **options)
+            colour = head_colour((0, 5, 2, 7)[number])
+            axes.plot(x[name], y[name], style, color=colour, linewidth=2, label=name, **options)
         axes.set(xlabel=xlabel, ylabel=ylabel)
         axes.legend(frameon=False)
         axes.grid(color="#e3e5e8", linewidth=0.8)
