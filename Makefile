@@ -18,9 +18,9 @@ test: book
 	node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test "tests/js/**/*.test.mjs"
 	python -m pytest
 
-# Every notebook alone in an empty folder, under Google Colab's versions, with the package as a wheel. A wheel takes along
-# what older ones left in build/ and in the list of src/*.egg-info, so these go first. Without the index, pip refuses a
-# package that wants more than Colab has.
+# Every notebook alone in an empty folder, under Google Colab's versions, with the package as a wheel. A wheel takes
+# along what older ones left in build/ and in the list of src/*.egg-info, so these go first. Without the index, pip
+# refuses a package that wants more than Colab has.
 test-colab: .venv/installed .venv-colab/installed
 	rm -rf build src/*.egg-info .venv-colab/wheel
 	python -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir .venv-colab/wheel .
