@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: book serve test test-colab repository lab bench clean
+.PHONY: book serve zip test test-colab repository lab bench clean
 .DEFAULT_GOAL := book
 
 # Strict: any warning fails. A failed build forgets what it has read, or the next one would skip the bad page and pass.
@@ -12,6 +12,11 @@ book: .venv/installed node_modules/installed
 
 serve: book
 	python -m http.server --bind 127.0.0.1 --directory _build/html 8000
+
+# The site as one file, to read without a network.
+zip: book
+	rm -f _build/multihead-attention-ko.zip
+	cd _build && python -m zipfile -c multihead-attention-ko.zip html ../site/HOW-TO-OPEN.txt
 
 test: book
 	python tests/site/find_chromium.py --install
