@@ -1,4 +1,4 @@
-"""Every notebook as Colab runs it: alone in an empty folder, under Colab's versions, the package installed from a wheel.
+"""Every notebook as Colab runs it: alone in an empty folder, under Colab's versions, the package as a wheel.
 
 `make test-colab` makes the environment (.venv-colab) that these tests drive from outside.
 """
@@ -20,8 +20,9 @@ every_notebook = pytest.mark.parametrize("name", [path.stem for path in NOTEBOOK
 
 
 def environment():
-    """No variable of the project's own environment, Colab's module on the path, one thread for each of two notebooks."""
-    keep = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "JUPYTER", "VIRTUAL_ENV"))}
+    """Nothing of the project's own environment, Colab's module on the path, one thread for each of two notebooks."""
+    ours = ("PYTHON", "JUPYTER", "VIRTUAL_ENV")
+    keep = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     stand_in = str(Path(__file__).with_name("stand_in"))
     return keep | {"PYTHONPATH": stand_in, "OMP_NUM_THREADS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
@@ -77,7 +78,8 @@ def test_the_first_cell_turns_on_colabs_widgets_and_names_the_versions(executed,
 def test_every_widget_is_shown(executed, name):
     for cell in code_cells(executed(name)):
         if "widget" in cell.metadata.get("tags", []):
-            assert any("application/vnd.jupyter.widget-view+json" in o.get("data", {}) for o in cell.outputs), cell.source
+            shown = [kind for output in cell.outputs for kind in output.get("data", {})]
+            assert "application/vnd.jupyter.widget-view+json" in shown, cell.source
 
 
 @every_notebook

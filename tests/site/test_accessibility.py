@@ -10,7 +10,7 @@ AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8")
 # bertviz draws inside iframes; its page is not ours, and a picture and its description stand beside it.
 RULES = """async () => {
     const { violations } = await axe.run(document, { iframes: false, resultTypes: ["violations"] });
-    return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.target} ${node.html}`));
+    return violations.flatMap(({ id, help, nodes }) => nodes.map((n) => `${id}: ${help}: ${n.target} ${n.html}`));
 }"""
 ALL_LIVE = """() => document.querySelectorAll(".afm-view").length
     === document.querySelectorAll(".afm-view [data-widget]").length"""
@@ -48,7 +48,7 @@ FAINT = """() => {
     }
     return [...found];
 }"""
-# What the keyboard must reach in widget number i. A group of radio buttons is one stop, as is a map with a grid of cells.
+# What the keyboard must reach in widget number i. A group of radio buttons is one stop, as is a grid of cells.
 STOPS = """(i) => {
     const controls = [...document.querySelectorAll("[data-widget]")[i].querySelectorAll(
         "input, select, button, summary, a[href], [tabindex='0']")];

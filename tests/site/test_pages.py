@@ -138,6 +138,12 @@ def test_a_page_that_is_no_notebook_offers_no_colab(path):
     assert "colab.research.google.com" not in read(path)
 
 
+@every_book_page
+def test_every_picture_is_described_in_korean(path):
+    pictures = BeautifulSoup(read(path), "html.parser").select("article img")
+    assert [image["src"][:60] for image in pictures if not re.search("[가-힣]", image.get("alt", ""))] == []
+
+
 def test_pictures_keep_their_proportions_on_a_phone(open_context):
     page = open_context(viewport={"width": PHONE, "height": 800}).new_page()
     for path in BOOK_PAGES:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from multihead import causal_mask, merge_heads, scaled_dot_product_attention, split_heads
+from multihead import causal_mask, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from multihead.checks import (
     check_attention,
     check_both_right,
@@ -11,11 +11,17 @@ from multihead.checks import (
     check_causal_mask,
     check_crossing_length,
     check_head_contributions,
+    check_head_matrices,
     check_kv_head,
+    check_largest_batch,
+    check_masked_attention,
     check_merge_heads,
     check_multi_head_attention,
     check_neighbour_share,
+    check_padded_causal_mask,
     check_parameter_count,
+    check_pool_kv_heads,
+    check_sees_the_future,
     check_sliding_window,
     check_split_heads,
     check_strongest_head,
@@ -129,6 +135,7 @@ MULTI_HEAD_WRONG = {
     "√d_model이 아니라": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, o, h, scale=len(o) ** -0.5),
     "토큰이 섞였습니다": lambda x, *W: whole_attention(x, *W, split=view_only, merge=reshape_only),
     "합치기 전에": lambda x, *W: whole_attention(x, *W, merge=reshape_only),
+    "√d_k로 나누지 않았습니다": lambda x, *W: whole_attention(x, *W, scale=1.0),
     "뒤집어": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, o.T, h),
 }
 
@@ -273,6 +280,101 @@ OFF_WRONG = {
     "값이 다릅니다": lambda W, head, h: torch.zeros_like(W),
 }
 
+
+def masked_by_hand(q, k, v, mask, scale=2, hide=lambda scores, mask: scores.masked_fill(~mask, float("-inf"))):
+    return hide(q @ k.mT / scale, mask).softmax(-1).nan_to_num() @ v
+
+
+MASKED_RIGHT = [
+    masked_by_hand,
+    lambda q, k, v, m: torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=m),
+]
+MASKED_WRONG = {
+    "그 행을 0으로": lambda q, k, v, m: (q @ k.mT / 2).masked_fill(~m, float("-inf")).softmax(-1) @ v,
+    "마스크를 뒤집어": lambda q, k, v, m: masked_by_hand(q, k, v, ~m),
+    "마스크를 쓰지": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=lambda scores, mask: scores),
+    "소프트맥스 뒤에": lambda q, k, v, m: (q @ k.mT / 2).softmax(-1) * m @ v,
+    "0을 넣었습니다": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=torch.mul),
+    "√d_k로 나누지": lambda q, k, v, m: masked_by_hand(q, k, v, m, scale=1),
+    "모든 값의 평균": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=lambda s, mask: s.masked_fill(~mask, -1e9)),
+    "하나씩 확인": lambda q, k, v, m: 2 * masked_by_hand(q, k, v, m),
+    "기울기에 nan": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=lambda s, mask: s + mask.float().log()),
+}
+
+
+def future_by_change(attend, T, D, changed=-1, watched=slice(0, -1)):
+    x = torch.randn(1, T, D, generator=torch.Generator().manual_seed(5))
+    other = x.clone()
+    other[:, changed] += 1
+    return not torch.allclose(attend(other)[:, watched], attend(x)[:, watched])
+
+
+def future_by_gradient(attend, T, D):
+    x = torch.randn(1, T, D, requires_grad=True)
+    return any(torch.autograd.grad(attend(x)[0, t].sum(), x)[0][0, t + 1 :].abs().sum() > 0 for t in range(T - 1))
+
+
+FUTURE_RIGHT = [future_by_change, future_by_gradient]
+FUTURE_WRONG = {
+    "마스크가 없는 구현을": lambda attend, T, D: False,
+    "바른 구현을 의심": lambda attend, T, D: future_by_change(attend, T, D, changed=0),
+    "앞선 출력만": lambda attend, T, D: future_by_change(attend, T, D, watched=slice(None)),
+    "잘못 합친": lambda attend, T, D: future_by_change(attend, T, D, watched=slice(0, 1)),
+    "한 칸 앞만": lambda attend, T, D: future_by_change(attend, T, D, watched=slice(0, 2)),
+    "아직 비어": lambda attend, T, D: None,
+}
+
+MATRICES_RIGHT = [
+    lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i].mT,
+    lambda W, i, h: torch.stack([part.chunk(h)[i].T for part in W.chunk(3)]),
+]
+MATRICES_WRONG = {
+    "전치를 빠뜨렸습니다": lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i],
+    "번갈아 있다고": lambda W, i, h: W.view(h, 3, -1, W.shape[1])[i].mT,
+    "1부터": lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i - 1].mT,
+    "건너뛰며": lambda W, i, h: W.view(3, -1, h, W.shape[1])[:, :, i].mT,
+    "열을 나누었습니다": lambda W, i, h: torch.stack([part.chunk(h, 1)[i] for part in W.chunk(3)]),
+    "값이 다릅니다": lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i].mT.flip(0),
+}
+
+BATCH_RIGHT = [lambda memory, h, T: memory // (2 * h * T * T), lambda memory, h, T: int(memory / h / T**2 / 2)]
+BATCH_WRONG = {
+    "올림": lambda memory, h, T: -(-memory // (2 * h * T * T)),
+    "정수여야": lambda memory, h, T: memory / (2 * h * T * T),
+    "4바이트": lambda memory, h, T: memory // (4 * h * T * T),
+    "1바이트": lambda memory, h, T: memory // (h * T * T),
+    "헤드 수를 빠뜨렸습니다": lambda memory, h, T: memory // (2 * T * T),
+    "T를 한 번만": lambda memory, h, T: memory // (2 * h * T),
+    "이어야 하는데": lambda memory, h, T: 1,
+}
+
+POOL_RIGHT = [
+    lambda W, h, g: W.view(g, h // g, W.shape[0] // h, -1).mean(1).flatten(0, 1),
+    lambda W, h, g: torch.cat([sum(group.chunk(h // g)) / (h // g) for group in W.chunk(g)]),
+]
+POOL_WRONG = {
+    "떨어져 있는": lambda W, h, g: W.view(h // g, g, W.shape[0] // h, -1).mean(0).flatten(0, 1),
+    "첫 헤드만": lambda W, h, g: torch.cat([group.chunk(h // g)[0] for group in W.chunk(g)]),
+    "평균이 아니라 합": lambda W, h, g: (h // g) * POOL_RIGHT[0](W, h, g),
+    "이웃한 행을": lambda W, h, g: W.view(W.shape[0] * g // h, h // g, -1).mean(1),
+    "모양이 다릅니다": lambda W, h, g: W,
+    "값이 다릅니다": lambda W, h, g: POOL_RIGHT[0](W, h, g).flip(0),
+}
+
+PADDED_RIGHT = [
+    lambda lengths, T: causal_mask(T) & padding_mask(lengths, T),
+    lambda lengths, T: torch.stack([causal_mask(T) & (torch.arange(T) < n) for n in lengths])[:, None],
+]
+PADDED_WRONG = {
+    "뒤바뀌었습니다": lambda lengths, T: ~(causal_mask(T) & padding_mask(lengths, T)),
+    "둘 다 허락할": lambda lengths, T: causal_mask(T) | padding_mask(lengths, T),
+    "패딩을 가리지": lambda lengths, T: causal_mask(T).expand(len(lengths), 1, T, T),
+    "미래를 가리지": lambda lengths, T: padding_mask(lengths, T).expand(-1, 1, T, T),
+    "패딩의 행을": lambda lengths, T: causal_mask(T) & padding_mask(lengths, T).mT,
+    "모양이 다릅니다": lambda lengths, T: (causal_mask(T) & padding_mask(lengths, T))[:, 0],
+    "torch.bool": lambda lengths, T: (causal_mask(T) & padding_mask(lengths, T)).int(),
+}
+
 EXERCISES = [
     (check_split_heads, SPLIT_RIGHT, SPLIT_WRONG),
     (check_merge_heads, MERGE_RIGHT, MERGE_WRONG),
@@ -289,6 +391,12 @@ EXERCISES = [
     (check_neighbour_share, SHARE_RIGHT, SHARE_WRONG),
     (check_both_right, BOTH_RIGHT, BOTH_WRONG),
     (check_switched_off, OFF_RIGHT, OFF_WRONG),
+    (check_masked_attention, MASKED_RIGHT, MASKED_WRONG),
+    (check_sees_the_future, FUTURE_RIGHT, FUTURE_WRONG),
+    (check_head_matrices, MATRICES_RIGHT, MATRICES_WRONG),
+    (check_largest_batch, BATCH_RIGHT, BATCH_WRONG),
+    (check_pool_kv_heads, POOL_RIGHT, POOL_WRONG),
+    (check_padded_causal_mask, PADDED_RIGHT, PADDED_WRONG),
 ]
 
 
@@ -305,3 +413,15 @@ def test_mistakes_get_the_fitting_hint(grade, hint, answer, capsys):
     grade(answer)
     said = capsys.readouterr().out
     assert said.startswith("✗ ") and hint in said
+
+
+@pytest.mark.parametrize("grade, right, wrong", EXERCISES, ids=[grade.__name__ for grade, *_ in EXERCISES])
+def test_every_grader_is_tried_with_enough_answers(grade, right, wrong):
+    own_code_fails = ("아직 비어 있습니다", "모양이 다릅니다", "Error")
+    assert len(right) >= 2 and len([hint for hint in wrong if not hint.endswith(own_code_fails)]) >= 3
+
+
+def test_no_grader_is_left_out():
+    from multihead import checks
+
+    assert {name for name in vars(checks) if name.startswith("check_")} == {grade.__name__ for grade, *_ in EXERCISES}
