@@ -66,7 +66,7 @@ function addStyle(css) {
 
 // The still gives way to the widget within one task, so that the reader never sees an empty place.
 async function showLive(view, model) {
-    const widget = (await importModule(model.get("_esm"))).default;
+    const { default: widget, still } = await importModule(model.get("_esm"));
     addStyle(model.get("_css"));
     const stills = [...view.childNodes];
     const el = document.createElement("div");
@@ -79,6 +79,17 @@ async function showLive(view, model) {
         throw error;
     }
     for (const node of stills) node.remove();
+    if (still) printStill(el, () => still(model.state));
+}
+
+// On paper a widget is its still, which shows all at once what the screen shows step by step, at the settings of now.
+function printStill(el, still) {
+    const paper = document.createElement("div");
+    addEventListener("beforeprint", () => {
+        paper.innerHTML = still();
+        el.replaceWith(paper);
+    });
+    addEventListener("afterprint", () => paper.replaceWith(el));
 }
 
 function addLine(view, text, className = "afm-line") {
@@ -96,32 +107,12 @@ function addLine(view, text, className = "afm-line") {
     view.append(line);
 }
 
-// A widget that needs Python, such as ipywidgets.interact: what it showed when the book was built, and why it rests.
-function showRecorded(view, model) {
-    if (!view.querySelector(":scope > :not(script)")) view.append(...recordedOutputs(model));
-    addLine(view, "이 조절기는 커널이 있을 때 움직입니다. 위의 그림은 책을 만들 때의 결과입니다.");
-}
-
-function recordedOutputs(model) {
-    const own = (model.get("outputs") ?? []).map(({ data = {}, text }) => {
-        const join = (part) => [part].flat().join("");
-        const png = data["image/png"];
-        const html = data["text/html"];
-        const node = document.createElement(png ? "img" : html ? "div" : "pre");
-        if (png) Object.assign(node, { src: `data:image/png;base64,${join(png)}`, alt: "책을 만들 때의 그림" });
-        else if (html) node.innerHTML = join(html);
-        else node.textContent = join(text ?? data["text/plain"] ?? "");
-        return node;
-    });
-    return [...own, ...(model.get("children") ?? []).flatMap(recordedOutputs)];
-}
-
 // ---- start ----
 
 const models = new Map();
 for (const block of document.querySelectorAll(STATE)) {
     for (const [id, { state, model_module }] of Object.entries(JSON.parse(block.textContent).state)) {
-        models.set(id, Object.assign(createModel(state, models), { isAnywidget: model_module === "anywidget" }));
+        models.set(id, Object.assign(createModel(state, models), { state, isAnywidget: model_module === "anywidget" }));
     }
 }
 
@@ -136,8 +127,7 @@ for (const script of document.querySelectorAll(VIEW)) {
     const model = models.get(JSON.parse(script.textContent).model_id);
     try {
         if (!model) throw new Error("저장된 상태가 없습니다");
-        if (model.isAnywidget) await showLive(view, model);
-        else showRecorded(view, model);
+        if (model.isAnywidget) await showLive(view, model); // another widget needs Python, its still stays
     } catch (error) {
         addLine(view, `위젯을 불러오지 못했습니다(${error.message}).`, "afm-line afm-error");
     }

@@ -29,23 +29,40 @@ def draw_stills(models):
     return json.loads(node.stdout)
 
 
-def picture(output):
-    data = output.get("data", {})
-    if "image/png" in data:
-        size = output.get("metadata", {}).get("image/png", {})  # half the pixels of a figure made for dense screens
-        size = "".join(f' {name}="{size[name]}"' for name in ("width", "height") if name in size)
-        return f'<img src="data:image/png;base64,{data["image/png"].strip()}"{size} alt="위젯이 마지막으로 그린 그림">'
-    return data.get("text/html") or f"<pre>{escape(output.get('text') or data.get('text/plain', ''))}</pre>"
+def image(data, size, settings):
+    size = "".join(f' {name}="{size[name]}"' for name in ("width", "height") if size.get(name))
+    return f'<img src="data:image/png;base64,{data.strip()}"{size} alt="{escape(settings)}일 때의 그림">'
+
+
+def shown(model, settings):
+    """What one widget without a module shows: its text or picture, or what was put out into it."""
+    state = model["state"]
+    pictures = [
+        image(buffer["data"], state, settings) for buffer in model.get("buffers", ()) if buffer["data"]
+    ]
+    texts = [state["value"]] if state.get("_model_name") == "HTMLModel" else []
+    for output in state.get("outputs", ()):
+        data = output.get("data", {})
+        if "image/png" in data:
+            pictures.append(image(data["image/png"], output.get("metadata", {}).get("image/png", {}), settings))
+        else:
+            texts.append(data.get("text/html") or f"<pre>{escape(output.get('text') or data.get('text/plain', ''))}</pre>")
+    return "".join(texts + pictures)
+
+
+def inside(model_id, models):
+    """The ids of a widget and of all widgets in it."""
+    children = [child.removeprefix("IPY_MODEL_") for child in models[model_id]["state"].get("children", ())]
+    return [model_id, *(found for child in children for found in inside(child, models))]
 
 
 def find_still(model_id, models, stills):
-    """The drawn still of a model, or everything that it and the widgets inside it have put out."""
-    if model_id in stills:
-        return stills[model_id]
-    state = models[model_id]["state"]
-    shown = [picture(output) for output in state.get("outputs", ())]
-    children = [child.removeprefix("IPY_MODEL_") for child in state.get("children", ())]
-    return "".join(shown + [find_still(child, models, stills) for child in children])
+    """The drawn still of an anywidget; of another widget what it, and the widgets in it, showed at these settings."""
+    ids = inside(model_id, models)
+    states = [models[found]["state"] for found in ids]
+    settings = ", ".join(f"{state['description']} = {state['value']}" for state in states if state.get("description"))
+    caption = f"<p>{escape(settings)}</p>" if settings else ""
+    return caption + "".join(stills.get(found) or shown(models[found], settings) for found in ids)
 
 
 def kernel_line(app, pagename):

@@ -1,4 +1,4 @@
-"""Static figures of attention weights, masks, costs and times: plain matplotlib figures, to show, save or change.
+"""Static figures of weights, masks, costs, times and training runs: plain matplotlib figures, to show, save or change.
 
 A notebook draws them once ``multihead.notebook.setup()`` has told it how.
 """
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from .counting import attention_flops
 from .fonts import drawable, korean_family
+from .neighbours import Recording
 from .palette import head_colour
 
 ROW_SUM_TOLERANCE = 0.01  # half precision rounds every weight
@@ -226,6 +227,20 @@ def speedups(speeds: dict[str, float], limits: dict[str, float]) -> Figure:
         return figure
 
 
+def bars(values: dict[str, float], xlabel: str, colours: Sequence[str] | None = None) -> Figure:
+    """Horizontal bars with their values, one a name, in order from top to bottom."""
+    with _style():
+        figure = Figure(figsize=(7.2, 0.36 * len(values) + 0.8), facecolor="white", layout="constrained")
+        axes = figure.subplots()
+        drawn = axes.barh(list(values), list(values.values()), color=colours or head_colour(0), height=0.7)
+        axes.bar_label(drawn, [f"{value:,.3g}" for value in values.values()], padding=4)
+        axes.margins(x=0.12)
+        axes.invert_yaxis()
+        axes.set_xlabel(xlabel)
+        _only_left_and_bottom(axes)
+        return figure
+
+
 def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
     """Which query head reads which KV head, one panel for each number g of KV heads. Colours follow the KV head."""
     with _style():
@@ -248,6 +263,46 @@ def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
         return figure
 
 
+# -- the two-neighbours experiment ----------------------------------------------------------------------------------
+
+
+def learning_curves(recordings: dict[str, Sequence[Recording]]) -> Figure:
+    """Share of positions with both answers right while training: {name: one recording a seed}, one line a name.
+
+    The line is the mean over the seeds, the band reaches from the lowest to the highest seed.
+    """
+    steps = {name: runs[0].steps for name, runs in recordings.items()}
+    both = {name: torch.tensor([[a.both for a in run.accuracy] for run in runs]) for name, runs in recordings.items()}
+    means = {name: values.mean(0).tolist() for name, values in both.items()}
+    figure = _line_chart(steps, means, "학습 걸음", "두 답이 모두 맞은 자리")
+    axes = figure.axes[0]
+    for line, (name, values) in zip(axes.lines, both.items()):
+        low, high = values.min(0).values, values.max(0).values
+        axes.fill_between(steps[name], low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.set_ylim(-0.02, 1.02)
+    return figure
+
+
+def neighbour_roles(shares: dict[str, torch.Tensor]) -> Figure:
+    """Where heads look: {name: (heads, 2) shares of the left and of the right neighbour}, one panel a name.
+
+    A head in the lower right corner looks left only, one in the upper left corner right only.
+    """
+    with _style():
+        figure = Figure(figsize=(2.5 * len(shares) + 0.5, 3.2), facecolor="white", layout="compressed")
+        panels = figure.subplots(1, len(shares), sharey=True, squeeze=False)[0]
+        for axes, (name, points) in zip(panels, shares.items()):
+            axes.plot([0, 1], [1, 0], ":", color="#5f6368", linewidth=1.2)  # all weight on the two neighbours
+            axes.scatter(*points.T.tolist(), s=46, color=head_colour(0), alpha=0.55, edgecolors="black", zorder=2)
+            axes.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", xlabel="왼쪽 이웃")
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+            axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+            axes.set_title(name, fontsize=10, fontweight="bold")
+            _only_left_and_bottom(axes)
+        panels[0].set_ylabel("오른쪽 이웃")
+        return figure
+
+
 def _style():
     return mpl.rc_context({"font.family": korean_family(), "font.size": 10})
 
@@ -256,8 +311,9 @@ def _line_chart(x: dict[str, list], y: dict[str, list], xlabel: str, ylabel: str
     with _style():
         figure = Figure(figsize=(7.2, 3.4), facecolor="white", layout="constrained")
         axes = figure.subplots()
-        for number, (name, style) in enumerate(zip(y, ("-", "--", "-."))):
-            axes.plot(x[name], y[name], style, color=head_colour((0, 5, 2)[number]), linewidth=2, label=name, **options)
+        for number, (name, style) in enumerate(zip(y, ("-", "--", "-.", ":"))):
+            colour = head_colour((0, 5, 2, 7)[number])
+            axes.plot(x[name], y[name], style, color=colour, linewidth=2, label=name, **options)
         axes.set(xlabel=xlabel, ylabel=ylabel)
         axes.legend(frameon=False)
         axes.grid(color="#e3e5e8", linewidth=0.8)

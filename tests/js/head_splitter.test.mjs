@@ -38,7 +38,7 @@ test("the still of a pair that does not divide is the explanation and nothing el
 
 test("no setting gives NaN, undefined or a chip outside of its stage", () => {
     for (let h = 1; h <= 16; h++) {
-        for (let T = 2; T <= 8; T++) {
+        for (let T = 2; T <= 16; T++) {
             for (const d_model of [8, 63, 64, 512]) {
                 for (const token of [0, T - 1]) {
                     const html = still({ ...STATE, h, T, d_model, token });

@@ -4,7 +4,7 @@ import re
 
 import ipywidgets
 import pytest
-from widget_page import COLAB, LUMINANCE, STILL, choose, is_dark, out, render_and_remove, time_to_paint
+from widget_page import COLAB, LUMINANCE, choose, is_dark, out, render_and_remove, time_to_paint
 
 from multihead.widgets import HeadSplitter
 
@@ -202,9 +202,18 @@ def test_a_phone_scrolls_the_picture_and_not_the_page_and_has_room_for_a_finger(
         assert box["height"] >= 40 and box["width"] >= 40, target.get_attribute("name")
 
 
-def test_words_fit_into_their_chips(show):
-    page = show(HeadSplitter(h=16, d_model=512, T=8), viewport={"width": 390, "height": 800})
+@pytest.mark.parametrize(("h", "T"), [(16, 4), (8, 8), (16, 16)])
+def test_words_fit_into_their_chips(show, h, T):
+    page = show(HeadSplitter(h=h, d_model=512, T=T), viewport={"width": 390, "height": 800})
     assert page.locator(".mh-chip > *").evaluate_all("texts => texts.filter(t => t.scrollWidth > t.clientWidth)") == []
+
+
+def test_the_wrong_result_stands_beside_the_right_one_while_there_is_room_for_both(show):
+    page = show(HeadSplitter(h=8, d_model=512, T=8, step="wrong"))
+    assert page.locator(".mh-chip").count() == 2 * 64
+    page.fill("input[name=T]", "16")
+    assert page.locator(".mh-chip").count() == 128 and page.locator(".mh-title").all_inner_texts()[0].startswith("틀린")
+    assert "128자리 가운데" in out(page, "explanation")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -278,10 +287,10 @@ def test_the_widget_cleans_up_after_itself(show):
 
 @pytest.mark.parametrize("step", ["view", "wrong"])
 def test_time_from_input_to_paint_is_printed(show, capsys, step):
-    page = show(HeadSplitter(h=8, d_model=512, T=8, step=step))
+    page = show(HeadSplitter(h=8, d_model=512, T=16, step=step))
     median, worst = time_to_paint(page, "h", [4, 8])
     with capsys.disabled():
-        print(f"\nHeadSplitter, {step}, d_model=512, h=8, T=8: input to paint {median:.1f} ms (worst {worst:.1f} ms)")
+        print(f"\nHeadSplitter, {step}, d_model=512, h=8, T=16: input to paint {median:.1f} ms (worst {worst:.1f} ms)")
 
 
 def test_compact_shows_h_d_model_and_three_steps(show):
@@ -312,16 +321,18 @@ def test_a_view_without_state_says_so(show):
     assert "저장된 상태가 없습니다" in page.inner_text(".afm-error") and "멈춘 그림" in page.inner_text(".afm-view")
 
 
-@pytest.mark.parametrize("still", ["", STILL])
-def test_a_widget_that_needs_a_kernel_shows_its_recorded_output_and_where_it_moves(show, still):
-    recorded = ipywidgets.Output(outputs=(
-        {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgo=", "text/plain": "그림"}},
-        {"output_type": "stream", "name": "stdout", "text": "d_k = 16"},
-    ))  # fmt: skip
-    page = show(ipywidgets.VBox([ipywidgets.IntSlider(), recorded]), still=still, wait_for=".afm-line")
-    assert "커널이 있을 때 움직입니다" in page.inner_text(".afm-line")
-    assert page.locator(".afm-line a").get_attribute("href") == COLAB
-    if still:
-        assert "멈춘 그림" in page.inner_text(".afm-view") and page.locator(".afm-view img").count() == 0
-    else:
-        assert page.locator(".afm-view img").get_attribute("alt") and page.inner_text(".afm-view pre") == "d_k = 16"
+def test_a_widget_that_needs_a_kernel_keeps_its_still(show):
+    page = show(ipywidgets.VBox([ipywidgets.IntSlider()]), HeadSplitter())
+    assert page.inner_text(".afm-view >> nth=0") == "멈춘 그림"
+
+
+def test_paper_shows_the_still_of_the_current_settings_and_the_screen_the_widget_again(show):
+    page = show(HeadSplitter(h=4))
+    root = page.locator("[data-widget]")
+    page.fill("input[name=h]", "8")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert "h = 8" in page.inner_text(".mh-still figcaption") and root.count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".mh-still").count() == 0
+    page.fill("input[name=h]", "2")
+    assert out(root, "d_k") == "32"

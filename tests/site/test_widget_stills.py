@@ -1,8 +1,16 @@
 """The pictures that stand in a page until, and unless, its widgets are alive."""
 
+import base64
+
 import pytest
+from bs4 import BeautifulSoup
+from ipywidgets.embed import dependency_state, embed_data
+from matplotlib.figure import Figure
 from sphinx.errors import ExtensionError
 from widget_stills import draw_stills, find_still
+
+from multihead.attention import check_divisible
+from multihead.sliders import sliders
 
 
 def widget(esm):
@@ -22,11 +30,32 @@ def test_a_widget_that_draws_no_still_stops_the_build():
 def test_a_widget_of_another_kind_keeps_what_it_showed_last():
     models = {
         "box": {"state": {"children": ["IPY_MODEL_slider", "IPY_MODEL_output", "IPY_MODEL_live"]}},
-        "slider": {"state": {"value": 4}},
+        "slider": {"state": {"description": "h", "value": 4}},
         "output": {"state": {"outputs": [{"text": "1 < 2"}, {"data": {"image/png": "aGk="}}]}},
         "live": widget(""),
     }
     still = find_still("box", models, stills={"live": "<b>헤드</b>"})
-    assert still.startswith("<pre>1 &lt; 2</pre><img ")
+    assert still.startswith("<p>h = 4</p><pre>1 &lt; 2</pre><img ")
     assert "base64,aGk=" in still
     assert still.endswith("<b>헤드</b>")
+
+
+def drawn(h, d_model):
+    figure = Figure(figsize=(2, 1))
+    figure.subplots().set_title(str(check_divisible(d_model, h)))
+    return figure
+
+
+@pytest.mark.parametrize(("h", "shown"), [(8, ["p", "img"]), (3, ["p", "p"])])
+def test_sliders_keep_their_figure_or_their_refusal_and_the_settings_it_belongs_to(h, shown):
+    panel = sliders(drawn, h=(h, 1, 16, 1), d_model=(64, 8, 128, 8))
+    data = embed_data(views=[panel], state=dependency_state([panel], drop_defaults=False))
+    still = find_still(panel.model_id, data["manager_state"]["state"], stills={})
+    nodes = BeautifulSoup(still, "html.parser").find_all(True, recursive=False)
+    assert [node.name for node in nodes] == shown
+    assert nodes[0].text == f"h = {h}, d_model = 64"
+    if h == 8:
+        png = base64.b64decode(nodes[1]["src"].removeprefix("data:image/png;base64,"))
+        assert png == panel.children[-1].value and nodes[1]["alt"] == "h = 8, d_model = 64일 때의 그림"
+    else:
+        assert nodes[1]["role"] == "alert" and "num_heads = 3" in nodes[1].text

@@ -6,6 +6,7 @@ import torch
 from multihead import causal_mask, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from multihead.checks import (
     check_attention,
+    check_both_right,
     check_cache_bytes,
     check_causal_mask,
     check_crossing_length,
@@ -16,6 +17,7 @@ from multihead.checks import (
     check_masked_attention,
     check_merge_heads,
     check_multi_head_attention,
+    check_neighbour_share,
     check_padded_causal_mask,
     check_parameter_count,
     check_pool_kv_heads,
@@ -23,6 +25,7 @@ from multihead.checks import (
     check_sliding_window,
     check_split_heads,
     check_strongest_head,
+    check_switched_off,
 )
 
 SPLIT_RIGHT = [
@@ -195,6 +198,89 @@ WINDOW_WRONG = {
 }
 
 
+def share_by_index(weights, offset):
+    query = torch.arange(1, weights.shape[-1] - 1)
+    return weights[:, query, query + offset].mean(-1)
+
+
+SHARE_RIGHT = [
+    share_by_index,
+    lambda w, offset: torch.stack([w[:, i, i + offset] for i in range(1, w.shape[-1] - 1)]).mean(0),
+]
+SHARE_WRONG = {
+    "뒤바뀌었습니다": lambda w, offset: share_by_index(w, -offset),
+    "양 끝의 쿼리": lambda w, offset: w.diagonal(offset, -2, -1).mean(-1),
+    "더하기만": lambda w, offset: share_by_index(w, offset) * (w.shape[-1] - 2),
+    "모양이 다릅니다": lambda w, offset: share_by_index(w, offset).mean(),
+    "offset = -1일 때": lambda w, offset: share_by_index(w, 0),
+    "offset = 1일 때": lambda w, offset: share_by_index(w, min(offset, 0)),
+    "아직 비어 있습니다": lambda w, offset: ...,
+}
+
+
+def hits(left, right, tokens):
+    return left.argmax(-1)[:, 1:-1] == tokens[:, :-2], right.argmax(-1)[:, 1:-1] == tokens[:, 2:]
+
+
+def rate(hit):
+    return hit.float().mean()
+
+
+def by_counting(left, right, tokens):
+    B, T = tokens.shape
+    inside = [(b, t) for b in range(B) for t in range(1, T - 1)]
+    says = [(left[b, t].argmax(), right[b, t].argmax()) for b, t in inside]
+    wanted = [(tokens[b, t - 1], tokens[b, t + 1]) for b, t in inside]
+    return sum(a == b for a, b in zip(says, wanted)) / len(inside)
+
+
+BOTH_RIGHT = [lambda *given: rate(hits(*given)[0] & hits(*given)[1]), by_counting]
+BOTH_WRONG = {
+    "평균했습니다": lambda *given: (rate(hits(*given)[0]) + rate(hits(*given)[1])) / 2,
+    "곱했습니다": lambda *given: rate(hits(*given)[0]) * rate(hits(*given)[1]),
+    "하나만 맞은": lambda *given: rate(hits(*given)[0] | hits(*given)[1]),
+    "뒤바뀌었습니다": lambda left, right, tokens: BOTH_RIGHT[0](right, left, tokens),
+    "양 끝의": lambda left, right, tokens: rate(
+        (left.argmax(-1) == tokens.roll(1, 1)) & (right.argmax(-1) == tokens.roll(-1, 1))
+    ),
+    "개수를": lambda *given: (hits(*given)[0] & hits(*given)[1]).sum(),
+    "값이 다릅니다": lambda *given: 2.0,
+    "RuntimeError": lambda left, right, tokens: rate(left.argmax(-1) == tokens[:, 2:]),
+}
+
+
+def with_columns(weight, keep):
+    return torch.where(keep, weight, 0)
+
+
+def block_of(weight, h):
+    return torch.arange(len(weight)) // (len(weight) // h)
+
+
+def by_slice(weight, head, h):
+    d_k = len(weight) // h
+    weight = weight.clone()
+    weight[:, head * d_k : (head + 1) * d_k] = 0
+    return weight
+
+
+def in_place(weight, head, h):
+    weight[:, block_of(weight, h) == head] = 0
+    return weight
+
+
+OFF_RIGHT = [by_slice, lambda W, head, h: with_columns(W, block_of(W, h) != head)]
+OFF_WRONG = {
+    "clone()": in_place,
+    "행을 지웠습니다": lambda W, head, h: by_slice(W.T, head, h).T,
+    "1부터 셌습니다": lambda W, head, h: by_slice(W, head - 1, h),
+    "건너뛰며": lambda W, head, h: with_columns(W, torch.arange(len(W)) % h != head),
+    "이 헤드만 남겼습니다": lambda W, head, h: with_columns(W, block_of(W, h) == head),
+    "아무것도": lambda W, head, h: W.clone(),
+    "값이 다릅니다": lambda W, head, h: torch.zeros_like(W),
+}
+
+
 def masked_by_hand(q, k, v, mask, scale=2, hide=lambda scores, mask: scores.masked_fill(~mask, float("-inf"))):
     return hide(q @ k.mT / scale, mask).softmax(-1).nan_to_num() @ v
 
@@ -302,6 +388,9 @@ EXERCISES = [
     (check_kv_head, KV_HEAD_RIGHT, KV_HEAD_WRONG),
     (check_cache_bytes, CACHE_RIGHT, CACHE_WRONG),
     (check_sliding_window, WINDOW_RIGHT, WINDOW_WRONG),
+    (check_neighbour_share, SHARE_RIGHT, SHARE_WRONG),
+    (check_both_right, BOTH_RIGHT, BOTH_WRONG),
+    (check_switched_off, OFF_RIGHT, OFF_WRONG),
     (check_masked_attention, MASKED_RIGHT, MASKED_WRONG),
     (check_sees_the_future, FUTURE_RIGHT, FUTURE_WRONG),
     (check_head_matrices, MATRICES_RIGHT, MATRICES_WRONG),

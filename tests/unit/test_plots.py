@@ -6,8 +6,19 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
 
+from multihead.neighbours import Accuracy, Recording
 from multihead.palette import HEAD_COLOURS, head_colour
-from multihead.plots import attention_maps, cost_by_length, kv_sharing, mask_pictures, speedups, time_ratios
+from multihead.plots import (
+    attention_maps,
+    bars,
+    cost_by_length,
+    kv_sharing,
+    learning_curves,
+    mask_pictures,
+    neighbour_roles,
+    speedups,
+    time_ratios,
+)
 
 H, T, S = 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
@@ -161,9 +172,40 @@ def test_speedups_mark_the_limit_of_each_bar_that_has_one():
     assert list(limit.get_xdata()) == [4, 4] and list(limit.get_ydata()) == pytest.approx([0.58, 1.42])
 
 
+def test_bars_are_named_and_labelled_from_top_to_bottom():
+    axes = bars({"헤드 1": 1.5, "헤드 2": 1234.0}, "크기").axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [1.5, 1234.0] and axes.yaxis_inverted()
+    assert [text.get_text() for text in axes.texts] == ["1.5", "1.23e+03"]
+
+
 def test_kv_sharing_joins_query_head_i_to_kv_head_i_divided_by_group_size():
     mha, gqa, mqa = kv_sharing(8, (8, 2, 1)).axes
     for axes, group in ((mha, 1), (gqa, 4), (mqa, 8)):
         ends = [tuple(line.get_xdata()) for line in axes.lines]
         assert ends == [(i, i // group * group + (group - 1) / 2) for i in range(8)]
         assert [line.get_color() for line in axes.lines] == [head_colour(i // group) for i in range(8)]
+
+
+def a_run(h, both):
+    n = len(both)
+    return Recording(
+        num_heads=h, tokens=torch.arange(16), steps=list(range(n)), maps=some_weights(n, h, 16, 16),
+        shares=torch.rand(n, h, 2), accuracy=[Accuracy(1, 1, share) for share in both], losses=torch.ones(n),
+    )  # fmt: skip
+
+
+def test_learning_curves_show_the_mean_of_the_seeds_and_their_spread():
+    two_seeds = [a_run(2, [0, 0.4, 1]), a_run(2, [0, 0.8, 1])]
+    figure = learning_curves({"h = 1": [a_run(1, [0, 0.1, 0.2])], "h = 2": two_seeds})
+    [axes] = figure.axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["h = 1", "h = 2"]
+    assert list(axes.lines[1].get_ydata()) == pytest.approx([0, 0.6, 1])
+    heights = [path.vertices[:, 1] for path in axes.collections[1].get_paths()][0]
+    assert heights.max() == 1 and {0.4, 0.8} <= {round(float(height), 2) for height in heights}
+
+
+def test_every_head_is_a_point_between_left_and_right():
+    figure = neighbour_roles({"h = 1": torch.tensor([[0.5, 0.4]]), "h = 2": torch.tensor([[1.0, 0.0], [0.1, 0.9]])})
+    points = [axes.collections[0].get_offsets().tolist() for axes in figure.axes]
+    assert points[0] == [pytest.approx([0.5, 0.4])] and points[1] == [pytest.approx([1, 0]), pytest.approx([0.1, 0.9])]
+    assert [axes.get_title() for axes in figure.axes] == ["h = 1", "h = 2"]

@@ -11,14 +11,14 @@ from multihead.widgets.base import ink, join_module, luminance
 ALLOWED = {
     "h": range(1, 17),
     "d_model": range(8, 513),
-    "T": range(2, 9),
+    "T": range(2, 17),
     "step": ("x", "view", "heads", "wrong"),
     "token": range(5),
     "compact": (False, True),
 }
 REFUSED = [
     ("h", 0), ("h", 17), ("h", "4"), ("h", 4.0), ("h", True), ("h", None),
-    ("d_model", 7), ("d_model", 513), ("T", 1), ("T", 9), ("token", -1), ("token", 5),
+    ("d_model", 7), ("d_model", 513), ("T", 1), ("T", 17), ("token", -1), ("token", 5),
     ("step", "transpose"), ("step", ["view"]), ("compact", 1),
 ]
 

@@ -4,5 +4,6 @@ from multihead.widgets.attention_playground import AttentionPlayground
 from multihead.widgets.head_splitter import HeadSplitter
 from multihead.widgets.kv_cache_calculator import KVCacheCalculator
 from multihead.widgets.parameter_counter import ParameterCounter
+from multihead.widgets.timelapse import Timelapse
 
-__all__ = ["AttentionPlayground", "HeadSplitter", "KVCacheCalculator", "ParameterCounter"]
+__all__ = ["AttentionPlayground", "HeadSplitter", "KVCacheCalculator", "ParameterCounter", "Timelapse"]

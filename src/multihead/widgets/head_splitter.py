@@ -10,7 +10,7 @@ class HeadSplitter(Widget):
 
     h        헤드 수 (1~16)
     d_model  토큰 하나의 숫자 수 (8~512). h로 나누어떨어지지 않으면 위젯이 그 까닭을 설명합니다.
-    T        토큰 수 (2~8)
+    T        토큰 수 (2~16)
     step     "x": X·W, "view": view, "heads": view와 transpose, "wrong": transpose를 빠뜨린 view
     token    따라갈 토큰의 번호 (0~T-1)
     compact  True이면 h와 d_model, 처음 세 단계만 보여 줍니다.
@@ -20,9 +20,9 @@ class HeadSplitter(Widget):
 
     h = IntRange(4, 1, 16)
     d_model = IntRange(64, 8, 512)
-    T = IntRange(5, 2, 8)
+    T = IntRange(5, 2, 16)
     step = Choice("view", ("x", "view", "heads", "wrong"))
-    token = IntRange(0, 0, 7)
+    token = IntRange(0, 0, 15)
     compact = Choice(False, (False, True))
 
     @traitlets.observe("T")
