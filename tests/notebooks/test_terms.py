@@ -44,18 +44,23 @@ OTHER_WORDS = {
 }
 
 
-def text_of(path):
+def text_of(path, kinds=("markdown", "code")):
     text = path.read_text("utf-8")
     if path.suffix != ".ipynb":
         return text
-    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] in kinds)
+
+
+def prose_of(path):
+    """What is no code: of a notebook its Markdown cells, without blocks and words of code."""
+    return re.sub(r"^```.*?^```|`[^`\n]*`", "", text_of(path, ["markdown"]), flags=re.M | re.S)
 
 
 def anchors(path):
     """Anchors of a page: its headings, numbered where one comes twice (site/korean_anchors.py)."""
-    prose = re.sub(r"^```.*?^```", "", text_of(path), flags=re.M | re.S)
+    text = re.sub(r"^```.*?^```", "", text_of(path, ["markdown"]), flags=re.M | re.S)
     found = set()
-    for heading in re.findall(r"^#{1,6} (.+)$", prose, re.M):
+    for heading in re.findall(r"^#{1,6} (.+)$", text, re.M):
         found.add(unique(slugify(re.sub(r"[*`]|\]\([^)]*\)", "", heading)), found))
     return found
 
@@ -84,8 +89,7 @@ def test_a_term_that_leads_to_the_glossary_has_the_english_of_the_glossary(path)
 
 @every_page
 def test_every_link_to_a_file_of_the_book_leads_to_it_and_to_a_heading(path):
-    text = re.sub(r"`[^`\n]*`|^```.*?^```", "", text_of(path), flags=re.M | re.S)
-    for link in re.findall(r"\]\((?!https?:|data:|mailto:)([^)\s]+)\)", text):
+    for link in re.findall(r"\]\((?!https?:|data:|mailto:)([^)\s]+)\)", prose_of(path)):
         file, _, anchor = unquote(link).partition("#")
         target = path.parent / file if file else path
         assert target.exists(), link
