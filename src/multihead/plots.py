@@ -248,6 +248,45 @@ def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
         return figure
 
 
+# -- all heads of a model --------------------------------------------------------------------------------------------
+
+
+def score_grids(scores: dict[str, torch.Tensor], marked: dict[str, Sequence[int]] | None = None) -> Figure:
+    """One grid (layers, h) a score from 0 to 1, two side by side, with the number of the best head written into it.
+
+    marked    heads whose whole column is framed, for each score
+    """
+    num_layers, num_heads = next(iter(scores.values())).shape
+    rows = math.ceil(len(scores) / 2)
+    with _style():
+        size = (PAGE_WIDTH, rows * (0.9 + 0.28 * num_layers))
+        figure = Figure(figsize=size, facecolor="white", layout="constrained")
+        panels = list(figure.subplots(rows, 2, squeeze=False).flat)
+        for axes, (name, score) in zip(panels, scores.items()):
+            image = axes.imshow(score.numpy(), vmin=0, vmax=1, cmap="Blues", aspect="auto")
+            layer, head = divmod(score.argmax().item(), num_heads)
+            ink = _ink(image.to_rgba(score[layer, head].item()))
+            axes.text(head, layer, f"{score[layer, head]:.2f}", color=ink, fontsize=7, ha="center", va="center")
+            for column in (marked or {}).get(name, ()):
+                axes.axvspan(column - 1.5, column - 0.5, fill=False, edgecolor=head_colour(5), linewidth=2)
+            axes.set_xticks(range(num_heads), range(1, num_heads + 1))
+            axes.set_yticks(range(num_layers), range(1, num_layers + 1))
+            axes.tick_params(length=0, labelsize=8)
+            axes.set(xlabel="헤드", ylabel="층")
+            axes.set_title(name, fontsize=10, fontweight="bold")
+        for axes in panels[len(scores) :]:
+            axes.set_axis_off()
+        figure.colorbar(image, ax=figure.axes, shrink=0.6, aspect=25, pad=0.02)
+        return figure
+
+
+def similarity_without_heads(series: dict[str, dict[int, float]]) -> Figure:
+    """Lines of {order of removal: {number of heads removed: similarity of the output to that of the whole model}}."""
+    numbers = {name: list(points) for name, points in series.items()}
+    similarities = {name: list(points.values()) for name, points in series.items()}
+    return _line_chart(numbers, similarities, "끈 헤드의 수", "온전한 출력과의 코사인 유사도", marker="o")
+
+
 def _style():
     return mpl.rc_context({"font.family": korean_family(), "font.size": 10})
 

@@ -6,9 +6,11 @@ import torch
 from multihead import causal_mask, merge_heads, scaled_dot_product_attention, split_heads
 from multihead.checks import (
     check_attention,
+    check_best_offset,
     check_cache_bytes,
     check_causal_mask,
     check_crossing_length,
+    check_head_accuracy,
     check_head_contributions,
     check_kv_head,
     check_merge_heads,
@@ -17,6 +19,7 @@ from multihead.checks import (
     check_sliding_window,
     check_split_heads,
     check_strongest_head,
+    check_word_map,
 )
 
 SPLIT_RIGHT = [
@@ -187,6 +190,76 @@ WINDOW_WRONG = {
     "torch.bool": lambda T, w: window_by_distance(T, w).int(),
 }
 
+
+
+def members(words):
+    """(T, W): 1 where token t is a piece of word w."""
+    count = 1 + max(word for word in words if word is not None)
+    return torch.tensor([[float(word == w) for w in range(count)] for word in words])
+
+
+def word_map_by_matrices(weights, words, of_rows=lambda m: m / m.sum(0), of_columns=lambda m: m):
+    return of_rows(members(words)).T @ weights @ of_columns(members(words))
+
+
+def word_map_by_loop(weights, words):
+    count = 1 + max(word for word in words if word is not None)
+    result = torch.zeros(count, count)
+    for i in range(count):
+        rows = torch.stack([row for row, word in zip(weights, words) if word == i]).mean(0)
+        for j in range(count):
+            result[i, j] = sum(weight for weight, word in zip(rows, words) if word == j)
+    return result
+
+
+def mean_of(m):
+    return m / m.sum(0)
+
+
+WORD_MAP_RIGHT = [word_map_by_matrices, word_map_by_loop]
+WORD_MAP_WRONG = {
+    "모두 평균": lambda w, words: word_map_by_matrices(w, words, mean_of, mean_of),
+    "모두 더했습니다": lambda w, words: word_map_by_matrices(w, words, lambda m: m),
+    "더하기와 평균이": lambda w, words: word_map_by_matrices(w, words, lambda m: m, mean_of),
+    "행과 열이": lambda w, words: word_map_by_matrices(w, words).T,
+    "모양이 다릅니다": lambda w, words: w[1:-1, 1:-1],
+    "값이 다릅니다": lambda w, words: word_map_by_matrices(w, words) / 2,
+}
+
+
+def accuracy_by_loop(weights, pairs):
+    right = 0
+    for i, j in pairs:
+        right += j == max((k for k in range(len(weights)) if k != i), key=lambda k: weights[i, k])
+    return right / len(pairs)
+
+
+def accuracy_by_argmax(weights, pairs):
+    weights.fill_diagonal_(0)
+    queries, keys = torch.tensor(pairs).T
+    return (weights.argmax(-1)[queries] == keys).float().mean()
+
+
+HEAD_ACCURACY_RIGHT = [accuracy_by_loop, accuracy_by_argmax]
+HEAD_ACCURACY_WRONG = {
+    "자기 자신도": lambda w, pairs: sum(w[i].argmax() == j for i, j in pairs) / len(pairs),
+    "맞힌 수입니다": lambda w, pairs: accuracy_by_loop(w, pairs) * len(pairs),
+    "틀린 비율": lambda w, pairs: 1 - accuracy_by_loop(w, pairs),
+    "있어야 할 답은": lambda w, pairs: 0.6,
+}
+
+OFFSET_RIGHT = [
+    lambda pairs: torch.tensor([j - i for i, j in pairs]).mode().values.item(),
+    lambda pairs: max(range(-9, 10), key=lambda k: sum(j - i == k for i, j in pairs)),
+]
+OFFSET_WRONG = {
+    "부호가 반대": lambda pairs: -OFFSET_RIGHT[0](pairs),
+    "맞힌 짝의 수": lambda pairs: sum(j - i == -3 for i, j in pairs),
+    "가장 큰 거리": lambda pairs: max(j - i for i, j in pairs),
+    "거리의 평균": lambda pairs: sum(j - i for i, j in pairs) / len(pairs),
+    "가운데 값": lambda pairs: sorted(j - i for i, j in pairs)[len(pairs) // 2],
+}
+
 EXERCISES = [
     (check_split_heads, SPLIT_RIGHT, SPLIT_WRONG),
     (check_merge_heads, MERGE_RIGHT, MERGE_WRONG),
@@ -200,6 +273,9 @@ EXERCISES = [
     (check_kv_head, KV_HEAD_RIGHT, KV_HEAD_WRONG),
     (check_cache_bytes, CACHE_RIGHT, CACHE_WRONG),
     (check_sliding_window, WINDOW_RIGHT, WINDOW_WRONG),
+    (check_word_map, WORD_MAP_RIGHT, WORD_MAP_WRONG),
+    (check_head_accuracy, HEAD_ACCURACY_RIGHT, HEAD_ACCURACY_WRONG),
+    (check_best_offset, OFFSET_RIGHT, OFFSET_WRONG),
 ]
 
 
