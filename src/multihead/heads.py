@@ -70,18 +70,21 @@ def word_maps(bert: Bert, sentences: Sequence[AnnotatedSentence]) -> list[torch.
     A word cut into pieces receives what its pieces receive together and gives what they give on average (Clark et al.,
     section 4.1). [CLS] and [SEP] are left out, so that a row sums to less than 1.
     """
-    return [_word_map(bert, sentence) for sentence in sentences]
+    attentions = bert.attend_all([sentence.text for sentence in sentences])
+    return [_word_map(bert, attention, sentence.words) for attention, sentence in zip(attentions, sentences)]
 
 
-def _word_map(bert: Bert, sentence: AnnotatedSentence) -> torch.Tensor:
-    attention = bert.attend(sentence.text)
-    pieces = bert.tokenizer(list(sentence.words), is_split_into_words=True)
-    places = [(token, word) for token, word in enumerate(pieces.word_ids()) if word is not None]
-    if pieces.tokens() != attention.tokens or {word for _, word in places} != set(range(len(sentence.words))):
-        raise ValueError(f"토큰을 낱말에 맞추지 못했습니다. 낱말: {sentence.words}, 토큰: {attention.tokens}")
-    member = torch.zeros(len(attention.tokens), len(sentence.words))  # (T, W): token t is a piece of word w
-    member[tuple(zip(*places))] = 1
-    return (member / member.sum(0)).T @ attention.weights @ member  # (W, T) @ (layers, h, T, T) @ (T, W)
+def _word_map(bert: Bert, attention: Attention, words: Sequence[str]) -> torch.Tensor:
+    pieces = bert.tokenizer(list(words), is_split_into_words=True)
+    inside = [token for token, word in enumerate(pieces.word_ids()) if word is not None]
+    word_of_piece = torch.tensor([pieces.word_ids()[token] for token in inside])
+    if pieces.tokens() != attention.tokens or len(word_of_piece.unique()) != len(words):
+        raise ValueError(f"토큰을 낱말에 맞추지 못했습니다. 낱말: {words}, 토큰: {attention.tokens}")
+    between_pieces = attention.weights[:, :, inside][..., inside]
+    layers, h, num_pieces, _ = between_pieces.shape
+    received = torch.zeros(layers, h, num_pieces, len(words)).index_add_(3, word_of_piece, between_pieces)
+    given = torch.zeros(layers, h, len(words), len(words)).index_add_(2, word_of_piece, received)
+    return given / word_of_piece.bincount()[:, None]  # the mean over the pieces of the source
 
 
 def readable_share(bert: Bert, sentences: Sequence[AnnotatedSentence]) -> float:

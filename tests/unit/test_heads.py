@@ -245,7 +245,7 @@ def last_hidden(bert):
 
 def test_without_the_previous_token_head_its_score_is_that_of_the_control(bert):
     def score(model):
-        return positional_scores([model.attend(sentence.text) for sentence in SENTENCES[:20]])["previous"][0, 2].item()
+        return positional_scores(model.attend_all([sentence.text for sentence in SENTENCES[:20]]))["previous"][0, 2].item()
 
     whole, control = score(bert), score(random_control(bert))
     with ablate(bert, [PREVIOUS]):
