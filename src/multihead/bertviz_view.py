@@ -119,6 +119,7 @@ def model_view(
             all_maps(maps.weights, maps.layers),
             f"층 {', '.join(map(str, maps.layers))}의 헤드 {num_heads}개씩, 모두 {num_layers * num_heads}개의 "
             f"어텐션 지도. 토큰: {' '.join(maps.tokens)}",
+            colours=32,  # 16 shades of one hue for up to 130,000 cells, and the letters
         ),
         caption=(
             "행이 층, 열이 헤드입니다. 작은 그림마다 왼쪽이 쿼리, 오른쪽이 키이고, 누르면 토큰과 함께 커집니다. "
@@ -153,14 +154,15 @@ def neuron_view(
     params, before, after = _neuron_view_page(bert, text, pair, layer, head)
     vectors = params["attention"]["all"]
     q, k = (torch.tensor(vectors[name][0][head - 1]) for name in ("queries", "keys"))  # (T, d_k) each
-    token_width = max(90, 26 + 9 * max(map(text_columns, attention.tokens)))
+    token_width = max(80, 30 + 9 * max(map(text_columns, attention.tokens)))
+    width = 2 * token_width + 3 * NEURON_MATRIX_WIDTH + 165
     strongest = weights[query].argmax().item()
     return _figure(
         "neuron_view",
         title="쿼리와 키의 곱 그림: 토큰과 헤드를 바꿀 수 있습니다",
-        document=_neuron_view_document(params, before, after, attention, layer, query, token_width),
-        width=2 * token_width + 3 * NEURON_MATRIX_WIDTH + 165 + 2 * PAGE_MARGIN,
-        height=26 * T + 140 + 2 * PAGE_MARGIN,
+        document=_neuron_view_document(params, before, after, attention, layer, query, token_width, width),
+        width=width + 2 * PAGE_MARGIN,
+        height=26 * T + 90 + 2 * PAGE_MARGIN,
         picture=_picture(
             dot_products(q[query], k, weights[query], attention.tokens, query),
             f"헤드 {layer}-{head}에서 쿼리 {attention.tokens[query]}와 키의 곱. 가중치가 가장 큰 키는 "
@@ -277,7 +279,7 @@ CSS_DPI = 90  # pixels of the page for an inch of a figure
 MAX_PIXELS = 2_000_000  # of a static picture: crisp on a dense screen as long as it is not huge
 PAGE_MARGIN = 10
 MODEL_VIEW_WIDTH = 700  # bertviz draws 970, wider than a page of the book
-NEURON_MATRIX_WIDTH = 140  # a query or a key; bertviz draws 200
+NEURON_MATRIX_WIDTH = 120  # a query or a key; bertviz draws 200
 PAGE_STYLE = f"""
 :root {{ color-scheme: light }}
 body {{ margin: {PAGE_MARGIN}px; background: #fff; color: #1a1a1a; font: 15px Pretendard, NanumGothic,
@@ -490,7 +492,7 @@ def _neuron_view_page(bert: Bert, text: str, pair: str | None, layer: int, head:
 
 
 def _neuron_view_document(
-    params: dict, before: str, after: str, attention: Attention, layer: int, query: int, token_width: int
+    params: dict, before: str, after: str, attention: Attention, layer: int, query: int, token_width: int, width: int
 ) -> str:
     def rounded(name: str, size: int) -> list:
         return (torch.tensor(params["attention"]["all"][name]) * size).round().int().tolist()
@@ -499,6 +501,7 @@ def _neuron_view_document(
     numbers = {"attn": rounded("attn", 1000), "queries": rounded("queries", 100), "keys": rounded("keys", 100)}
     params |= {"attention": {"all": numbers | names}, "pair_start": attention.pair_start, "query": query}
     before = before.replace("<div id=bertviz", "<div id=bertviz data-view=neuron_view")
+    before = before.replace("<div id='vis'>", f"<div id='vis' style='min-width: {width}px'>")
     after = _replace(
         after,
         {
@@ -511,10 +514,11 @@ def _neuron_view_document(
             ),
             "config.index = null;": "return;",
             "const MATRIX_WIDTH = 200;": f"const MATRIX_WIDTH = {NEURON_MATRIX_WIDTH};",
+            "const HEIGHT_PADDING = 100;": "const HEIGHT_PADDING = 50;",
             "const BOXWIDTH = TEXT_SIZE * 8;": f"const BOXWIDTH = {token_width};",
-            "posQueries + 68": "posQueries + 46",
-            "posKeys + 73": "posKeys + 54",
-            "posProduct + 28": "posProduct + 12",
+            "posQueries + 68": "posQueries + 36",
+            "posKeys + 73": "posKeys + 44",
+            "posProduct + 28": "posProduct + 2",
             "'Query '": "'쿼리 '",
             "'Key '": "'키 '",
             "(elementwise)": "(원소별 곱)",
@@ -540,12 +544,12 @@ def _figure(view, *, title, document, width, height, picture, caption) -> "HTML"
     )
 
 
-def _picture(figure: Figure, alternative: str) -> str:
+def _picture(figure: Figure, alternative: str, colours: int = 256) -> str:
     """A figure as a small inline picture: flat colours need no more than a palette."""
     width, height = figure.get_size_inches()
     raw = io.BytesIO()
     figure.savefig(raw, format="png", dpi=min(2 * CSS_DPI, math.sqrt(MAX_PIXELS / (width * height))))
-    flat = Image.open(raw).convert("RGB").quantize()
+    flat = Image.open(raw).convert("RGB").quantize(colours)
     small = io.BytesIO()
     flat.save(small, format="png", optimize=True)
     data = base64.b64encode(small.getvalue()).decode()

@@ -18,6 +18,7 @@ from .palette import head_colour
 ROW_SUM_TOLERANCE = 0.01  # half precision rounds every weight
 MAX_KEYS_WITH_NUMBERS = 6  # above that the numbers in the cells become too small to read
 PAGE_WIDTH = 10.5  # inches
+SIGNED = mpl.colors.LinearSegmentedColormap.from_list("signed", [head_colour(5), "white", head_colour(0)])
 
 
 def check_weights(weights: torch.Tensor) -> None:
@@ -158,7 +159,7 @@ def text_columns(text: str) -> int:
 def all_maps(weights: torch.Tensor, layers: Sequence[int]) -> Figure:
     """The maps of all heads (layers, h, T, S) on one sheet, without names: a row a layer, a column a head."""
     num_layers, num_heads, T, S = weights.shape
-    gap = 1 + max(T, S) // 12
+    gap = 1 + max(T, S) // 24
     sheet = torch.full((num_layers * (T + gap) - gap, num_heads * (S + gap) - gap), torch.nan)
     for i, maps in enumerate(weights):
         for j, one in enumerate(maps):
@@ -168,7 +169,8 @@ def all_maps(weights: torch.Tensor, layers: Sequence[int]) -> Figure:
         height = 0.55 * num_layers * T / S + 0.5
         figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
         axes = figure.subplots()
-        axes.imshow(sheet.numpy(), vmin=0, vmax=1, cmap=mpl.colormaps["Blues"].with_extremes(bad="#c9ced4"), aspect="equal")
+        blues = mpl.colormaps["Blues"].resampled(16).with_extremes(bad="#c9ced4")
+        axes.imshow(sheet.numpy(), vmin=0, vmax=1, cmap=blues, interpolation="nearest")
         axes.set_xticks([j * (S + gap) + (S - 1) / 2 for j in range(num_heads)], range(1, num_heads + 1))
         axes.set_yticks([i * (T + gap) + (T - 1) / 2 for i in range(num_layers)], layers)
         axes.xaxis.tick_top()
@@ -199,7 +201,7 @@ def dot_products(
             (panels[1, 1], products, "q × k"),
         ):
             limit = products.abs().max() if numbers is products else max(q.abs().max(), k.abs().max())
-            axes.imshow(numbers.numpy(), cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+            axes.imshow(numbers.numpy(), cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
             axes.set_title(title, fontsize=10)
         for axes, numbers, title in ((panels[1, 2], scores, "점수"), (panels[1, 3], weights, "가중치")):
             axes.barh(range(T), numbers.tolist(), color=head_colour(0), height=0.7)
