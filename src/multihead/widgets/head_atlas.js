@@ -144,24 +144,27 @@ const textWidth = (token) => [...token].reduce((sum, c) => sum + (isWide(c) ? 13
 // Sizes of the map in pixels. Left of the names of the queries there is room for the arcs.
 export function mapLayout(tokens, width, withArcs) {
     const T = tokens.length;
-    const arcs = withArcs ? 54 : 0;
-    const label = arcs + Math.min(110, Math.max(...tokens.map(textWidth))) + 10;
+    const label = (withArcs ? 54 : 0) + Math.min(110, Math.max(...tokens.map(textWidth))) + 10;
     const header = Math.min(110, Math.max(...tokens.map(textWidth))) + 10;
     const cell = Math.max(17, Math.min(27, Math.floor((width - label - 4) / T)));
-    return { arcs, label, header, cell, width: label + T * cell + 2, height: header + T * cell + 2 };
+    return { label, header, cell, width: label + T * cell + 2, height: header + T * cell + 2 };
 }
 
 // An arc bows to the left of the names, from the middle of its query word to the middle of its key word.
-function arcMarkup({ query, key, weight, found }, words, { arcs, header, cell }) {
-    const middle = (word) => {
-        const tokens = words.flatMap((other, token) => (other === word ? [token] : []));
-        return header + ((tokens[0] + tokens.at(-1) + 1) / 2) * cell;
+function arcMarkup({ query, key, weight, found }, { tokens, words }, { label, header, cell }) {
+    const end = (word) => {
+        const pieces = tokens.flatMap((_, token) => (words[token] === word ? [token] : []));
+        return {
+            x: label - 12 - Math.max(...pieces.map((token) => textWidth(tokens[token]))),
+            y: header + ((pieces[0] + pieces.at(-1) + 1) / 2) * cell,
+        };
     };
-    const [from, to] = [middle(query), middle(key)];
-    const depth = Math.min(arcs - 8, 12 + Math.abs(to - from) / 3);
-    const [x, tip] = [arcs, arcs - depth * 1.2];
-    return `<g class="mh-arc ${found ? "" : "is-missed"}"><path d="M${x},${from}C${tip},${from} ${tip},${to} ${x - 5},${to}" ` +
-        `stroke-width="${(1.5 + 2.5 * weight).toFixed(1)}"/><path class="mh-tip" d="M${x},${to}l-8,-4.5v9z"/></g>`;
+    const [from, to] = [end(query), end(key)];
+    const tip = Math.max(4, Math.min(from.x, to.x) - 14 - Math.abs(to.y - from.y) / 3);
+    return `<g class="mh-arc ${found ? "" : "is-missed"}">` +
+        `<path d="M${from.x},${from.y}C${tip},${from.y} ${tip},${to.y} ${to.x - 5},${to.y}" ` +
+        `stroke-width="${(1.5 + 2.5 * weight).toFixed(1)}"/>` +
+        `<path class="mh-tip" d="M${to.x},${to.y}l-8,-4.5v9z"/></g>`;
 }
 
 function mapMarkup(state, map, arcs, layout) {
@@ -181,7 +184,7 @@ function mapMarkup(state, map, arcs, layout) {
             `x="${label + column * cell - 0.5}" y="${header + row * cell - 0.5}" width="${cell}" height="${cell}"/>`)).join(""));
     return `<rect class="mh-ground" x="${label - 1}" y="${header - 1}" width="${T * cell + 1}" height="${T * cell + 1}"/>` +
         names.join("") + cells.join("") + related.join("") +
-        arcs.map((arc) => arcMarkup(arc, words, layout)).join("");
+        arcs.map((arc) => arcMarkup(arc, sentenceOf(state), layout)).join("");
 }
 
 // The best heads of the relation with interval and baseline, or the heads with the largest score.
