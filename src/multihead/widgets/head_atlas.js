@@ -212,7 +212,8 @@ function rowMarkup({ layer, head, text, bar, low, high, baseline }) {
         `style="width:${at(bar)}"></span>${interval}</span><span class="mh-row-text">${text}</span>`;
 }
 
-const GRID_TITLE = "행이 층, 열이 헤드입니다. 칸을 고르면 그 헤드의 지도를 그립니다.";
+// On a narrow screen the layers become columns (widget.css).
+const CORNER = '<span class="mh-when-wide">층 ↓ 헤드 →</span><span class="mh-when-narrow">헤드 ↓<br>층 →</span>';
 const sizeStyle = ({ _atlas }) => `--layers:${_atlas.layers};--heads:${_atlas.heads}`;
 const numbersTo = (count) => Array.from({ length: count }, (_, i) => i + 1);
 
@@ -253,6 +254,8 @@ function render({ model, el }) {
     }));
     const axis = (numbers) => numbers.map((n) => element("span", { class: "mh-axis-label", "aria-hidden": "true" }, String(n)));
     const layerLabels = axis(numbersTo(atlas.layers));
+    const corner = element("span", { class: "mh-axis-label", "aria-hidden": "true" });
+    corner.innerHTML = CORNER;
     const grid = element("fieldset", {
         class: "mh-atlas-grid", style: sizeStyle({ _atlas: atlas }),
         onkeydown: (event) => {
@@ -264,9 +267,9 @@ function render({ model, el }) {
             choose(next, head);
             cells[next - 1][head - 1].input.focus();
         },
-    }, element("legend", { class: "mh-small" }, GRID_TITLE),
+    }, element("legend", { class: "mh-small" }, "칸을 고르면 그 헤드의 지도를 그립니다."),
     element("div", { class: "mh-scroll" }, element("div", { class: "mh-atlas-cells" },
-        element("span", { class: "mh-axis-label", "aria-hidden": "true" }, "층＼헤드"), ...axis(numbersTo(atlas.heads)),
+        corner, ...axis(numbersTo(atlas.heads)),
         ...cells.flatMap((row, i) => [layerLabels[i], ...row.map(({ node }) => node)]))));
 
     const out = (name, tag = "span") => element(tag, { "data-out": name });
@@ -407,8 +410,8 @@ export function still(state) {
     const rows = table.map((row, l) => label(l + 1) + row.map((value, i) =>
         `<span class="mh-head-cell ${l + 1 === state.layer && i + 1 === state.head ? "is-chosen" : ""}">` +
         `<span class="mh-face">${cellMarkup(value, range)}</span></span>`).join(""));
-    return `<figure class="mh-still"><p>${escapeHtml(score)}: 행이 층, 열이 헤드입니다.</p>` +
-        `<div class="mh-scroll mh-atlas-grid" style="${sizeStyle(state)}"><div class="mh-atlas-cells">${label("층＼헤드")}` +
+    return `<figure class="mh-still"><p>칸의 숫자는 ‘${escapeHtml(score)}’ 점수입니다.</p>` +
+        `<div class="mh-scroll mh-atlas-grid" style="${sizeStyle(state)}"><div class="mh-atlas-cells">${label(CORNER)}` +
         `${numbersTo(atlas.heads).map(label).join("")}${rows.join("")}</div></div>` +
         `<p class="mh-legend">${legendMarkup(texts, range[0] < 0)}</p>` +
         `<p>헤드 <strong>${texts.head}</strong> · ${escapeHtml(score)} ${texts.value} (${texts.place})</p>` +
