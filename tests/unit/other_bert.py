@@ -21,5 +21,7 @@ def save_random_bert(folder: Path, words: set[str], *, layers: int = 12, heads: 
     )  # fmt: skip
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        BertModel(config).save_pretrained(folder)
+        model = BertModel(config)  # weights as large as learnt ones: its heads differ
+    model.config.initializer_range = 0.02  # as in every published BERT: its control is nearly even
+    model.save_pretrained(folder)
     return folder
