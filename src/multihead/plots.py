@@ -323,7 +323,7 @@ def score_grids(scores: dict[str, torch.Tensor], marked: dict[str, Sequence[int]
     num_layers, num_heads = next(iter(scores.values())).shape
     rows = math.ceil(len(scores) / 2)
     with _style():
-        size = (PAGE_WIDTH, rows * (0.9 + 0.28 * num_layers))
+        size = (8.0, rows * (0.8 + 0.22 * num_layers))
         figure = Figure(figsize=size, facecolor="white", layout="constrained")
         panels = list(figure.subplots(rows, 2, squeeze=False).flat)
         for axes, (name, score) in zip(panels, scores.items()):
