@@ -302,8 +302,8 @@ def test_equal_input_gives_an_equal_page(bert):
 
 def test_no_english_label_of_bertviz_is_left(bert):
     for figure in map(Figure, every_view(TOKENS, bert)):
-        for word in ("Layer: ", "Head: ", "'Layer '", '"Heads"', '"Layers"', "elementwise", "'Query '", "No token", "All<"):
-            assert word not in figure.document, word
+        for label in ("Layer: ", "Head: ", "'Layer '", '"Heads"', '"Layers"', "elementwise", "'Query '", "No token", "All<"):
+            assert label not in figure.document
 
 
 def test_the_picture_of_the_model_view_names_its_layers_and_holds_every_map():
