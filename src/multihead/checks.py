@@ -138,7 +138,7 @@ def check_strongest_head(answer: Callable[[Tensor, int, int], tuple[int, int]]) 
 
 @_grader
 def check_mean_entropy(answer: Callable[[Tensor], Tensor]) -> str:
-    """Grade ``answer(weights)``: (layers, h, T, T) -> entropy of the rows in nats, the mean of each head, (layers, h)."""
+    """Grade ``answer(weights)``: (layers, h, T, T) -> mean entropy of the rows of each head in nats, (layers, h)."""
     weights = _random(B, H, T, T).mul(2).softmax(-1)
     weights[0, 0] = torch.eye(T)  # 0 ln 0 counts 0
     result = _shaped(answer(weights), (B, H))
@@ -161,7 +161,7 @@ def check_mean_entropy(answer: Callable[[Tensor], Tensor]) -> str:
 
 @_grader
 def check_sink_heads(answer: Callable[[Tensor], int]) -> str:
-    """Grade ``answer(weights)``: (layers, h, T, T) -> how many heads give key 0 most, without the first and last query."""
+    """Grade ``answer(weights)``: (layers, h, T, T) -> in how many heads the queries 1:-1 give key 0 most."""
     weights = torch.full((B, H, T, T), 0.1)
     weights[:, :, 0, 1:-1] = 0.12  # so that exchanging queries and keys shows
     weights[0, :2, :, 0] = 0.6  # two sinks

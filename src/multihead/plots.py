@@ -184,7 +184,7 @@ def all_maps(weights: torch.Tensor, layers: Sequence[int]) -> Figure:
 def dot_products(
     q: torch.Tensor, k: torch.Tensor, weights: torch.Tensor, tokens: Sequence[str], query: int
 ) -> Figure:
-    """How one query (d_k) meets the keys (T, d_k): k, q × k element by element, their sum / √d_k, and the weights (T)."""
+    """How one query (d_k) meets the keys (T, d_k): k, q × k by element, their sum / √d_k, and the weights (T)."""
     T, d_k = k.shape
     products = q * k
     scores = products.sum(-1) / d_k**0.5
