@@ -201,6 +201,53 @@ def check_strongest_head(answer: Callable[[Tensor, int, int], tuple[int, int]]) 
 
 
 @_grader
+def check_mean_entropy(answer: Callable[[Tensor], Tensor]) -> str:
+    """Grade ``answer(weights)``: (layers, h, T, T) -> mean entropy of the rows of each head in nats, (layers, h)."""
+    weights = _random(B, H, T, T).mul(2).softmax(-1)
+    weights[0, 0] = torch.eye(T)  # 0 ln 0 counts 0
+    result = _shaped(answer(weights), (B, H))
+    if result.isnan().any():
+        raise _Wrong("NaN이 나왔습니다. 가중치가 0이면 로그가 -∞이므로, 0 ln 0을 0으로 세어야 합니다.")
+    entropies = torch.special.entr(weights)
+    right = entropies.sum(-1).mean(-1)
+    for mistake, hint in (
+        (-right, "부호가 뒤바뀌었습니다. 엔트로피는 0 이상입니다."),
+        (right / torch.tensor(2.0).log(), "밑이 2인 로그를 썼습니다. 이 책은 자연로그로 잽니다."),
+        (entropies.mean((-1, -2)), "행 안에서는 평균이 아니라 합을 구해야 합니다. 평균은 행(쿼리)에 걸쳐 구합니다."),
+        (entropies.sum((-1, -2)), "행(쿼리)에 걸쳐 더했습니다. 행마다 구한 엔트로피를 평균하십시오."),
+        (torch.special.entr(weights.mean(-2)).sum(-1), "가중치부터 평균했습니다. 행마다 엔트로피를 구한 다음 평균하십시오."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result, right):
+        raise _Wrong("모양은 맞지만 값이 다릅니다. 행마다 -Σ w ln w를 구하고 행에 걸쳐 평균하십시오.")
+    return "맞습니다. 한 토큰에 몰린 헤드는 0이고, 고를수록 커집니다."
+
+
+@_grader
+def check_sink_heads(answer: Callable[[Tensor], int]) -> str:
+    """Grade ``answer(weights)``: (layers, h, T, T) -> in how many heads the queries 1:-1 give key 0 most."""
+    weights = torch.full((B, H, T, T), 0.1)
+    weights[:, :, 0, 1:-1] = 0.12  # so that exchanging queries and keys shows
+    weights[0, :2, :, 0] = 0.6  # two sinks
+    weights[0, 2, :, -1] = 0.6  # a sink at the other end
+    weights[1, 0, :, 0], weights[1, 0, :, 2] = 0.4, 0.6  # much for the first token, but more for another one
+    weights[1, 1, 1:-1, 0], weights[1, 1, 1:-1, 1] = 0.4, 0.6  # the same, where the first and the last query ...
+    weights[1, 1, [0, -1], 0] = 5.0  # ... look at the first token only
+    weights[1, 2, :, 1] = 0.6
+    weights /= weights.sum(-1, keepdim=True)
+    received = weights[:, :, 1:-1].mean(2)
+    hints = {
+        int((weights.mean(2).argmax(-1) == 0).sum()): "첫 토큰과 마지막 토큰이 쿼리인 행까지 셌습니다. 쿼리는 1:-1만 쓰십시오.",
+        int((weights[..., 1:-1].mean(3).argmax(-1) == 0).sum()): (
+            "쿼리와 키가 뒤바뀌었습니다. 가중치는 weights[층, 헤드, 쿼리, 키] 순서입니다."
+        ),
+        int((received[..., 0] > 0.2).sum()): "많이 받는 것만으로는 모자랍니다. 다른 모든 토큰보다 많이 받아야 합니다.",
+        int((received.argmax(-1) == T - 1).sum()): "마지막 토큰을 셌습니다. 첫 토큰의 번호는 0입니다.",
+    }
+    return _number(answer(weights), 2, hints, "시험 삼아 만든 헤드 6개")
+
+
+@_grader
 def check_head_contributions(answer: Callable[[Tensor, Tensor], Tensor]) -> str:
     """Grade ``answer(heads, W_O)``: (B, h, T, d_k), (D, D) -> what each head adds to the output, (B, h, T, D)."""
     heads, W_O = _random(B, H, T, D_K), _random(H * D_K, H * D_K)
@@ -463,6 +510,58 @@ def check_switched_off(answer: Callable[[Tensor, int, int], Tensor]) -> str:
     if not _close(result, weight * (own != head)):
         raise _Wrong("값이 다릅니다. 헤드 i의 몫은 i·d_k열부터 (i+1)·d_k열 앞까지입니다.")
     return "맞습니다. 그 헤드의 열만 0이고 나머지는 그대로입니다."
+
+
+@_grader
+def check_word_map(answer: Callable[[Tensor, list], Tensor]) -> str:
+    """Grade ``answer(weights, word_of_token)``: weights (T, T) between tokens -> (W, W) between words.
+
+    ``word_of_token`` numbers the word of each token, None for [CLS] and [SEP].
+    """
+    weights, words = _random(7, 7).softmax(-1), [None, 0, 1, 1, 1, 2, None]
+    result = _shaped(answer(weights, words), (3, 3))
+    member = torch.tensor([[word == w for w in range(3)] for word in words]).float()  # (T, W)
+    total, mean = member, member / member.sum(0)
+    for mistake, hint in (
+        (mean.T @ weights @ mean, "보는 쪽과 받는 쪽을 모두 평균했습니다. 낱말이 받은 가중치는 조각들이 받은 것을 더해야 합니다."),
+        (total.T @ weights @ total, "보는 쪽과 받는 쪽을 모두 더했습니다. 보는 쪽은 조각들의 평균이어야 합니다."),
+        (total.T @ weights @ mean, "더하기와 평균이 뒤바뀌었습니다. 행이 보는 쪽, 열이 받는 쪽입니다."),
+        ((mean.T @ weights @ total).T, "행과 열이 뒤바뀌었습니다. 행이 보는 쪽입니다."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result, mean.T @ weights @ total):
+        raise _Wrong("모양은 맞지만 값이 다릅니다. 낱말마다 조각의 행은 평균하고 조각의 열은 더했는지 보십시오.")
+    return "맞습니다. 받는 쪽은 더하고 보는 쪽은 평균했습니다."
+
+
+@_grader
+def check_head_accuracy(answer: Callable[[Tensor, list], float]) -> str:
+    """Grade ``answer(weights, pairs)``: share of pairs (i, j) in which word i gives j most weight, itself aside."""
+    weights = torch.tensor([[0.5, 0.3, 0.2, 0.0], [0.6, 0.1, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.6, 0.2, 0.1]])
+    pairs = [(0, 1), (1, 0), (2, 3), (3, 2)]
+    result = float(answer(weights.clone(), pairs))
+    hints = {
+        0.5: "자기 자신도 후보에 넣었거나 행과 열을 뒤바꾸었습니다. 대각선을 빼고 행마다 가장 큰 칸을 고르십시오.",
+        3.0: "맞힌 수입니다. 짝의 수로 나누어야 합니다.",
+        0.25: "틀린 비율입니다.",
+    }
+    if abs(result - 0.75) > 1e-6:
+        raise _Wrong(hints.get(round(result, 6), f"있어야 할 답은 0.75인데 {result}이 나왔습니다."))
+    return "맞습니다. 자기를 뺀 가장 큰 칸이 정답인 비율입니다."
+
+
+@_grader
+def check_best_offset(answer: Callable[[list], int]) -> str:
+    """Grade ``answer(pairs)``: the distance j - i that is right for most of the pairs (i, j)."""
+    pairs = [(3, 0), (5, 2), (8, 5), (9, 6), (7, 1), (0, 1), (1, 3), (4, 6), (2, 7), (5, 9), (0, 4)]
+    hints = {
+        3: "부호가 반대입니다. 걸리는 낱말 i에서 걸리는 곳 j까지의 거리는 j - i입니다.",
+        4: "맞힌 짝의 수입니다. 그 거리를 돌려주십시오.",
+        5: "가장 큰 거리입니다. 가장 많이 나오는 거리를 고르십시오.",
+        0: "거리의 평균입니다. 평균 거리에는 낱말이 하나도 없을 수 있습니다. 가장 많이 나오는 거리를 고르십시오.",
+        1: "거리의 가운데 값입니다. 가장 많이 나오는 거리를 고르십시오.",
+    }
+    return _number(answer(pairs), -3, hints, f"짝이 {pairs}")
 
 
 def _random(*shape: int) -> Tensor:

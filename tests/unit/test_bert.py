@@ -15,6 +15,7 @@ import pytest
 import torch
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 from transformers import BertConfig, BertModel, BertTokenizerFast, RobertaConfig
+from transformers.modeling_outputs import BaseModelOutput
 
 from multihead import bert as bert_module
 from multihead.bert import load_bert
@@ -91,6 +92,24 @@ def test_the_second_text_of_a_pair_starts_after_the_first_separator(bert):
     assert attention.tokens[attention.pair_start] == "the"
 
 
+def test_many_texts_at_a_time_equal_one_by_one_and_carry_no_padding(bert):
+    texts = [TEXT, "Cats sleep.", "A word.", TEXT.lower()] * 9  # more than one batch
+    together = bert.attend_all(texts)
+    assert len(together) == len(texts) and bert.attend_all([]) == []
+    for text, attention in list(zip(texts, together))[-4:]:
+        alone = bert.attend(text)
+        assert attention.tokens == alone.tokens and attention.pair_start is None
+        assert torch.allclose(attention.weights, alone.weights, atol=1e-5)
+        assert torch.allclose(attention.hidden_states, alone.hidden_states, atol=1e-4)
+
+
+def test_one_bad_text_among_many_is_refused(bert):
+    with pytest.raises(ValueError, match="글이 비어 있습니다"):
+        bert.attend_all([TEXT, " "])
+    with pytest.raises(ValueError, match="513개"):
+        bert.attend_all([TEXT, "cat " * 511])
+
+
 # -- what attend refuses -----------------------------------------------------------------------------------------
 
 
@@ -117,9 +136,10 @@ def test_long_text_is_read_to_the_last_token_or_refused_with_both_numbers(bert, 
     assert capfd.readouterr().err == ""
 
 
-def test_a_model_that_returns_no_weights_is_answered_with_the_line_to_type(tiny_folder):
+@pytest.mark.parametrize("nothing", [(), None])  # transformers 5, and some versions of 4
+def test_a_model_that_returns_no_weights_is_answered_with_the_line_to_type(tiny_folder, monkeypatch, nothing):
     tiny = load_bert(tiny_folder)
-    tiny.model.set_attn_implementation("sdpa")
+    monkeypatch.setattr(tiny.model, "forward", lambda **_: BaseModelOutput(attentions=nothing))
     with pytest.raises(ValueError, match=r'가중치를 돌려주지 않았습니다.*set_attn_implementation\("eager"\)'):
         tiny.attend("나는 먹었다")
 

@@ -6,15 +6,18 @@ import torch
 from multihead import causal_mask, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from multihead.checks import (
     check_attention,
+    check_best_offset,
     check_both_right,
     check_cache_bytes,
     check_causal_mask,
     check_crossing_length,
+    check_head_accuracy,
     check_head_contributions,
     check_head_matrices,
     check_kv_head,
     check_largest_batch,
     check_masked_attention,
+    check_mean_entropy,
     check_merge_heads,
     check_multi_head_attention,
     check_neighbour_share,
@@ -22,10 +25,12 @@ from multihead.checks import (
     check_parameter_count,
     check_pool_kv_heads,
     check_sees_the_future,
+    check_sink_heads,
     check_sliding_window,
     check_split_heads,
     check_strongest_head,
     check_switched_off,
+    check_word_map,
 )
 
 SPLIT_RIGHT = [
@@ -74,6 +79,35 @@ STRONGEST_WRONG = {
     "있어야 할 답은": lambda w, q, k: (2, 3),
     "아직 비어 있습니다": lambda w, q, k: None,
     "TypeError": lambda w, q, k: 4,
+}
+
+ENTROPY_RIGHT = [
+    lambda w: -torch.special.xlogy(w, w).sum(-1).mean(-1),
+    lambda w: torch.distributions.Categorical(probs=w.clamp_min(1e-9)).entropy().mean(-1),
+]
+ENTROPY_WRONG = {
+    "NaN": lambda w: -(w * w.log()).sum(-1).mean(-1),
+    "부호": lambda w: torch.special.xlogy(w, w).sum(-1).mean(-1),
+    "밑이 2인": lambda w: -(w * w.clamp_min(1e-9).log2()).sum(-1).mean(-1),
+    "평균이 아니라 합": lambda w: torch.special.entr(w).mean((-1, -2)),
+    "걸쳐 더했습니다": lambda w: torch.special.entr(w).sum((-1, -2)),
+    "가중치부터 평균": lambda w: torch.special.entr(w.mean(2)).sum(-1),
+    "값이 다릅니다": lambda w: torch.special.entr(w).sum(-1).amax(-1),
+    "모양이 다릅니다": lambda w: torch.special.entr(w).sum(-1),
+    "아직 비어 있습니다": lambda w: None,
+}
+
+SINKS_RIGHT = [
+    lambda w: (w[:, :, 1:-1].mean(2).argmax(-1) == 0).sum().item(),
+    lambda w: sum(head[1:-1].sum(0).argmax() == 0 for layer in w for head in layer),
+]
+SINKS_WRONG = {
+    "쿼리인 행까지": lambda w: (w.mean(2).argmax(-1) == 0).sum().item(),
+    "쿼리와 키가 뒤바뀌었습니다": lambda w: (w[..., 1:-1].mean(3).argmax(-1) == 0).sum().item(),
+    "다른 모든 토큰보다": lambda w: (w[:, :, 1:-1, 0].mean(2) > 0.2).sum().item(),
+    "마지막 토큰을": lambda w: (w[:, :, 1:-1].mean(2).argmax(-1) == w.shape[-1] - 1).sum().item(),
+    "2이어야 하는데 6이": lambda w: w[..., 0, 0].numel(),
+    "아직 비어 있습니다": lambda w: ...,
 }
 
 ATTENTION_RIGHT = [
@@ -375,10 +409,81 @@ PADDED_WRONG = {
     "torch.bool": lambda lengths, T: (causal_mask(T) & padding_mask(lengths, T)).int(),
 }
 
+
+def members(words):
+    """(T, W): 1 where token t is a piece of word w."""
+    count = 1 + max(word for word in words if word is not None)
+    return torch.tensor([[float(word == w) for w in range(count)] for word in words])
+
+
+def word_map_by_matrices(weights, words, of_rows=lambda m: m / m.sum(0), of_columns=lambda m: m):
+    return of_rows(members(words)).T @ weights @ of_columns(members(words))
+
+
+def word_map_by_loop(weights, words):
+    count = 1 + max(word for word in words if word is not None)
+    result = torch.zeros(count, count)
+    for i in range(count):
+        rows = torch.stack([row for row, word in zip(weights, words) if word == i]).mean(0)
+        for j in range(count):
+            result[i, j] = sum(weight for weight, word in zip(rows, words) if word == j)
+    return result
+
+
+def mean_of(m):
+    return m / m.sum(0)
+
+
+WORD_MAP_RIGHT = [word_map_by_matrices, word_map_by_loop]
+WORD_MAP_WRONG = {
+    "모두 평균": lambda w, words: word_map_by_matrices(w, words, mean_of, mean_of),
+    "모두 더했습니다": lambda w, words: word_map_by_matrices(w, words, lambda m: m),
+    "더하기와 평균이": lambda w, words: word_map_by_matrices(w, words, lambda m: m, mean_of),
+    "행과 열이": lambda w, words: word_map_by_matrices(w, words).T,
+    "모양이 다릅니다": lambda w, words: w[1:-1, 1:-1],
+    "값이 다릅니다": lambda w, words: word_map_by_matrices(w, words) / 2,
+}
+
+
+def accuracy_by_loop(weights, pairs):
+    right = 0
+    for i, j in pairs:
+        right += j == max((k for k in range(len(weights)) if k != i), key=lambda k: weights[i, k])
+    return right / len(pairs)
+
+
+def accuracy_by_argmax(weights, pairs):
+    weights.fill_diagonal_(0)
+    queries, keys = torch.tensor(pairs).T
+    return (weights.argmax(-1)[queries] == keys).float().mean()
+
+
+HEAD_ACCURACY_RIGHT = [accuracy_by_loop, accuracy_by_argmax]
+HEAD_ACCURACY_WRONG = {
+    "자기 자신도": lambda w, pairs: sum(w[i].argmax() == j for i, j in pairs) / len(pairs),
+    "맞힌 수입니다": lambda w, pairs: accuracy_by_loop(w, pairs) * len(pairs),
+    "틀린 비율": lambda w, pairs: 1 - accuracy_by_loop(w, pairs),
+    "있어야 할 답은": lambda w, pairs: 0.6,
+}
+
+OFFSET_RIGHT = [
+    lambda pairs: torch.tensor([j - i for i, j in pairs]).mode().values.item(),
+    lambda pairs: max(range(-9, 10), key=lambda k: sum(j - i == k for i, j in pairs)),
+]
+OFFSET_WRONG = {
+    "부호가 반대": lambda pairs: -OFFSET_RIGHT[0](pairs),
+    "맞힌 짝의 수": lambda pairs: sum(j - i == -3 for i, j in pairs),
+    "가장 큰 거리": lambda pairs: max(j - i for i, j in pairs),
+    "거리의 평균": lambda pairs: sum(j - i for i, j in pairs) / len(pairs),
+    "가운데 값": lambda pairs: sorted(j - i for i, j in pairs)[len(pairs) // 2],
+}
+
 EXERCISES = [
     (check_split_heads, SPLIT_RIGHT, SPLIT_WRONG),
     (check_merge_heads, MERGE_RIGHT, MERGE_WRONG),
     (check_strongest_head, STRONGEST_RIGHT, STRONGEST_WRONG),
+    (check_mean_entropy, ENTROPY_RIGHT, ENTROPY_WRONG),
+    (check_sink_heads, SINKS_RIGHT, SINKS_WRONG),
     (check_attention, ATTENTION_RIGHT, ATTENTION_WRONG),
     (check_causal_mask, CAUSAL_RIGHT, CAUSAL_WRONG),
     (check_head_contributions, CONTRIBUTIONS_RIGHT, CONTRIBUTIONS_WRONG),
@@ -397,6 +502,9 @@ EXERCISES = [
     (check_largest_batch, BATCH_RIGHT, BATCH_WRONG),
     (check_pool_kv_heads, POOL_RIGHT, POOL_WRONG),
     (check_padded_causal_mask, PADDED_RIGHT, PADDED_WRONG),
+    (check_word_map, WORD_MAP_RIGHT, WORD_MAP_WRONG),
+    (check_head_accuracy, HEAD_ACCURACY_RIGHT, HEAD_ACCURACY_WRONG),
+    (check_best_offset, OFFSET_RIGHT, OFFSET_WRONG),
 ]
 
 

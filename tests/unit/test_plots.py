@@ -16,6 +16,8 @@ from multihead.plots import (
     learning_curves,
     mask_pictures,
     neighbour_roles,
+    score_grids,
+    similarity_without_heads,
     speedups,
     time_ratios,
 )
@@ -209,3 +211,30 @@ def test_every_head_is_a_point_between_left_and_right():
     points = [axes.collections[0].get_offsets().tolist() for axes in figure.axes]
     assert points[0] == [pytest.approx([0.5, 0.4])] and points[1] == [pytest.approx([1, 0]), pytest.approx([0.1, 0.9])]
     assert [axes.get_title() for axes in figure.axes] == ["h = 1", "h = 2"]
+
+
+# -- all heads of a model --------------------------------------------------------------------------------------------
+
+
+def test_score_grids_show_every_head_and_the_number_of_the_best():
+    first, second = torch.rand(2, 3, 5, generator=torch.Generator().manual_seed(0))
+    panels = maps_of(score_grids({"가": first, "나": second, "다": first}))
+    assert len(panels) == 3
+    for axes, name, score in zip(panels, "가나다", (first, second, first)):
+        assert axes.get_title() == name and torch.equal(torch.as_tensor(axes.images[0].get_array().data), score)
+        (best,) = axes.texts
+        layer, head = divmod(score.argmax().item(), 5)
+        assert best.get_text() == f"{score.max():.2f}" and best.get_position() == (head, layer)
+        assert texts(axes.get_xticklabels()) == list("12345") and texts(axes.get_yticklabels()) == list("123")
+
+
+def test_score_grids_frame_the_claimed_heads_of_a_score_only():
+    grid = torch.rand(3, 5)
+    claimed, free = maps_of(score_grids({"가": grid, "나": grid}, marked={"가": [1, 4]}))
+    assert [(frame.get_x(), frame.get_width()) for frame in claimed.patches] == [(-0.5, 1), (2.5, 1)]
+    assert not free.patches
+
+
+def test_similarity_lines_hold_the_given_values():
+    axes = similarity_without_heads({"가": {1: 0.9, 4: 0.5}, "나": {1: 0.8, 4: 0.1}}).axes[0]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[0.9, 0.5], [0.8, 0.1]]
