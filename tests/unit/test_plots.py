@@ -9,9 +9,11 @@ from matplotlib.colors import to_hex, to_rgb
 from multihead.neighbours import Accuracy, Recording
 from multihead.palette import HEAD_COLOURS, head_colour
 from multihead.plots import (
+    all_maps,
     attention_maps,
     bars,
     cost_by_length,
+    dot_products,
     kv_sharing,
     learning_curves,
     mask_pictures,
@@ -238,3 +240,21 @@ def test_score_grids_frame_the_claimed_heads_of_a_score_only():
 def test_similarity_lines_hold_the_given_values():
     axes = similarity_without_heads({"가": {1: 0.9, 4: 0.5}, "나": {1: 0.8, 4: 0.1}}).axes[0]
     assert [list(line.get_ydata()) for line in axes.lines] == [[0.9, 0.5], [0.8, 0.1]]
+
+
+def test_the_sheet_of_all_maps_has_each_head_in_its_row_and_column():
+    weights = torch.rand(2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    axes = all_maps(weights, [2, 6]).axes[0]
+    sheet = torch.tensor(axes.images[0].get_array().filled(-1))
+    assert torch.allclose(sheet[5:9, 6:11], weights[1, 1].to(sheet.dtype))
+    assert torch.equal((sheet < 0).sum(), torch.tensor(9 * 17 - 2 * 3 * 20))  # the lines between them
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["2", "6"]
+
+
+def test_the_scores_and_weights_beside_the_products_are_those_of_the_query():
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.randn(8, generator=generator), torch.randn(5, 8, generator=generator)
+    weights = (k @ q / 8**0.5).softmax(-1)
+    *_, scores, shown = dot_products(q, k, weights, list("가나다라마"), query=2).axes
+    assert [bar.get_width() for bar in scores.patches] == pytest.approx((k @ q / 8**0.5).tolist())
+    assert [bar.get_width() for bar in shown.patches] == pytest.approx(weights.tolist())
