@@ -27,7 +27,7 @@ from .attention import MultiHeadAttention
 from .grammar import MASK, MOST_TOKENS, PAD, RELATIONS, TOKEN_ID, VOCABULARY, Sentence, random_sentence
 
 D_MODEL, D_FF, NUM_LAYERS = 64, 128, 2
-STEPS, BATCH, PEAK_RATE, MASKED_SHARE = 6000, 64, 2e-3, 0.2
+STEPS, BATCH, PEAK_RATE, MASKED_SHARE = 4000, 64, 2e-3, 0.2
 IGNORED = -100  # target of a token that was not masked, as F.cross_entropy has it
 
 Heads = Iterable[tuple[int, int]]
@@ -235,3 +235,44 @@ class Training:
         for name in ("model", "optimizer", "schedule"):
             getattr(training, name).load_state_dict(saved[name])
         return training
+
+
+# ---- shipped weights -----------------------------------------------------------------------------------------------
+
+DATA = Path(__file__).parent / "data"
+WEIGHTS_FILE = DATA / "tiny_bert.safetensors"
+RUNS_FILE = DATA / "tiny_bert_runs.json"  # written by benchmarks/tiny_bert_runs.py
+LEVELS = 127  # of a weight on either side of zero
+
+
+def save_weights(model: TinyBert, path: str | Path) -> None:
+    """Write the matrices as int8, each row with a step of its own, and the vectors as float32.
+
+    The page with the widget carries this very file, so Python and the browser compute with the same rounded numbers.
+    """
+    tensors = {}
+    for name, values in model.state_dict().items():
+        if values.dim() == 2:
+            step = values.abs().amax(1, keepdim=True).clamp(min=1e-12) / LEVELS  # (rows, 1)
+            tensors[f"{name}.step"] = step
+            values = (values / step).round().to(torch.int8)
+        tensors[name] = values
+    save_file(tensors, path, metadata={"num_heads": str(model.num_heads)})
+
+
+def load_tiny_bert(path: str | Path = WEIGHTS_FILE) -> TinyBert:
+    """The shipped model, or one from a file of :func:`save_weights`, ready to be asked."""
+    with safe_open(path, "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+        model = TinyBert(int(file.metadata()["num_heads"]))
+    model.load_state_dict({
+        name: values * tensors[f"{name}.step"] if values.dtype == torch.int8 else values
+        for name, values in tensors.items()
+        if not name.endswith(".step")
+    })  # fmt: skip
+    return model.eval()
+
+
+def recorded_runs() -> dict:
+    """Figures of long training runs, made by ``benchmarks/tiny_bert_runs.py``: see its text for the fields."""
+    return json.loads(RUNS_FILE.read_text("utf-8"))

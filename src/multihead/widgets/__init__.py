@@ -3,6 +3,7 @@
 from multihead.widgets.attention_playground import AttentionPlayground
 from multihead.widgets.head_splitter import HeadSplitter
 from multihead.widgets.kv_cache_calculator import KVCacheCalculator
+from multihead.widgets.lesion_lab import LesionLab
 from multihead.widgets.parameter_counter import ParameterCounter
 
-__all__ = ["AttentionPlayground", "HeadSplitter", "KVCacheCalculator", "ParameterCounter"]
+__all__ = ["AttentionPlayground", "HeadSplitter", "KVCacheCalculator", "LesionLab", "ParameterCounter"]
