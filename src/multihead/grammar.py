@@ -27,7 +27,7 @@ OBJECTS = {  # of each verb; in this world nothing else can be done with them
     "입": "한복 바지 정장 외투 저고리 셔츠 코트 스웨터 조끼 잠옷 점퍼 반바지".split(),
     "신": "구두 운동화 양말 장화 슬리퍼 고무신 부츠 샌들 버선 등산화 털신 실내화".split(),
     "쓰": "모자 안경 우산 양산 선글라스 밀짚모자 털모자 가면 마스크 헬멧 베레모 돋보기".split(),
-    "부르": "노래 민요 동요 가곡 자장가 애국가 가요 교가 군가 캐럴 축가 아리랑".split(),
+    "부르": "노래 민요 동요 가곡 자장가 애국가 가요 교가 유행가 캐럴 축가 아리랑".split(),
     "타": "버스 기차 지하철 택시 비행기 배 자전거 오토바이 자동차 유람선 전철 마차".split(),
 }
 TIMES = {  # adverbs that demand this tense

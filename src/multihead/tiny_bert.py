@@ -63,9 +63,7 @@ class TinyBert(nn.Module):
         self.position = nn.Embedding(MOST_TOKENS, D_MODEL)
         self.layers = nn.ModuleList(Layer(num_heads) for _ in range(NUM_LAYERS))
         self.norm = nn.LayerNorm(D_MODEL)
-        self.bias = nn.Parameter(torch.zeros(len(VOCABULARY)))
-        for table in (self.embedding, self.position):
-            nn.init.normal_(table.weight, std=D_MODEL**-0.5)
+        self.output = nn.Linear(D_MODEL, len(VOCABULARY))
 
     def forward(self, ids: Tensor, *, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
         """ids (B, T), at most 20 long, shorter sentences filled with [PAD].
@@ -82,9 +80,7 @@ class TinyBert(nn.Module):
         for layer in self.layers:
             x, weights = layer(x, mask, need_weights)
             maps.append(weights)
-        # The output layer is the embedding again (Press and Wolf 2017, arXiv:1608.05859).
-        logits = self.norm(x) @ self.embedding.weight.T + self.bias
-        return logits, torch.stack(maps, 1) if need_weights else None
+        return self.output(self.norm(x)), torch.stack(maps, 1) if need_weights else None
 
 
 def without_heads(model: TinyBert, heads: Heads) -> TinyBert:

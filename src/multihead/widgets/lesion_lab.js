@@ -169,7 +169,7 @@ export function ask(model, ids, masked, off) {
         add(linear(inner.map((number) => Math.max(0, number)), part("ff_out.weight"), part("ff_out.bias")));
     }
     const last = layerNorm(x.subarray(masked * D, (masked + 1) * D), D, model["norm.weight"], model["norm.bias"]);
-    return { logits: linear(last, model["embedding.weight"], model.bias), maps };
+    return { logits: linear(last, model["output.weight"], model["output.bias"]), maps };
 }
 
 // Everything that is shown.
