@@ -226,6 +226,16 @@ def speedups(speeds: dict[str, float], limits: dict[str, float]) -> Figure:
         return figure
 
 
+def learning_curves(curves: dict[str, dict[int, float]]) -> Figure:
+    """Lines of {name: {training step: share of right answers}}, at most four."""
+    steps = {name: list(curve) for name, curve in curves.items()}
+    shares = {name: list(curve.values()) for name, curve in curves.items()}
+    figure = _line_chart(steps, shares, "학습 걸음", "정답률")
+    figure.axes[0].set_ylim(-0.03, 1.03)
+    figure.axes[0].xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    return figure
+
+
 def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
     """Which query head reads which KV head, one panel for each number g of KV heads. Colours follow the KV head."""
     with _style():
@@ -256,8 +266,8 @@ def _line_chart(x: dict[str, list], y: dict[str, list], xlabel: str, ylabel: str
     with _style():
         figure = Figure(figsize=(7.2, 3.4), facecolor="white", layout="constrained")
         axes = figure.subplots()
-        for number, (name, style) in enumerate(zip(y, ("-", "--", "-."))):
-            axes.plot(x[name], y[name], style, color=head_colour((0, 5, 2)[number]), linewidth=2, label=name, **options)
+        for number, (name, style) in enumerate(zip(y, ("-", "--", "-.", ":"))):
+            axes.plot(x[name], y[name], style, color=head_colour((0, 5, 2, 3)[number]), linewidth=2, label=name, **options)
         axes.set(xlabel=xlabel, ylabel=ylabel)
         axes.legend(frameon=False)
         axes.grid(color="#e3e5e8", linewidth=0.8)

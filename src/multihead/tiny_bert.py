@@ -27,7 +27,8 @@ from .attention import MultiHeadAttention
 from .grammar import MASK, MOST_TOKENS, PAD, RELATIONS, TOKEN_ID, VOCABULARY, Sentence, random_sentence
 
 D_MODEL, D_FF, NUM_LAYERS = 64, 128, 2
-STEPS, BATCH, PEAK_RATE, MASKED_SHARE = 4000, 64, 2e-3, 0.2
+STEPS, BATCH, MASKED_SHARE = 3000, 64, 0.2
+PEAK_RATE, WEIGHT_DECAY = 2e-3, 0.1
 IGNORED = -100  # target of a token that was not masked, as F.cross_entropy has it
 
 Heads = Iterable[tuple[int, int]]
@@ -116,13 +117,15 @@ def padded(rows: list[list[int]], filling: int) -> Tensor:
 
 
 class Probes(NamedTuple):
-    """Sentences with one masked slot each: ids (N, T), the place (N,) and right answer (N,), and the names of the slots.
+    """Sentences with one masked slot each: ids (N, T), its place (N,), the place of the token that decides it (N,), the
+    right answer (N,) and the names of the slots.
 
     ``refers`` (N,) is True for verbs that hang on the object of the sentence before, through 그것.
     """
 
     ids: Tensor
     place: Tensor
+    source: Tensor
     answer: Tensor
     slot: list[str]
     refers: Tensor
@@ -130,18 +133,20 @@ class Probes(NamedTuple):
 
 def make_probes(sentences: list[Sentence]) -> Probes:
     """For every verb, honorific and tense of the sentences the sentence with that one token masked."""
-    rows, places, answers, slots, refers = [], [], [], [], []
+    rows, places, sources, answers, slots, refers = [], [], [], [], [], []
     for sentence in sentences:
         ids = sentence.ids
         for place, token in enumerate(sentence.tokens):
             if token.role in RELATIONS:
                 rows.append([*ids[:place], TOKEN_ID[MASK], *ids[place + 1 :]])
                 places.append(place)
+                sources.append(token.source)
                 answers.append(ids[place])
                 slots.append(token.role)
                 refers.append(token.role == "verb" and sentence.tokens[token.source].clause != token.clause)
     ids = padded(rows, TOKEN_ID[PAD])
-    return Probes(ids, torch.tensor(places), torch.tensor(answers), slots, torch.tensor(refers))
+    places, sources, answers, refers = map(torch.tensor, (places, sources, answers, refers))
+    return Probes(ids, places, sources, answers, slots, refers)
 
 
 def test_sentences(count: int, seed: int = 0) -> list[Sentence]:
@@ -199,7 +204,7 @@ class Training:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             self.model = TinyBert(self.num_heads)
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=PEAK_RATE)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=PEAK_RATE, weight_decay=WEIGHT_DECAY)
         self.schedule = torch.optim.lr_scheduler.OneCycleLR(self.optimizer, PEAK_RATE, total_steps=self.steps + 1)
 
     def run(self, steps: int | None = None, *, progress: bool = False) -> TinyBert:

@@ -7,7 +7,15 @@ import torch
 from matplotlib.colors import to_hex, to_rgb
 
 from multihead.palette import HEAD_COLOURS, head_colour
-from multihead.plots import attention_maps, cost_by_length, kv_sharing, mask_pictures, speedups, time_ratios
+from multihead.plots import (
+    attention_maps,
+    cost_by_length,
+    kv_sharing,
+    learning_curves,
+    mask_pictures,
+    speedups,
+    time_ratios,
+)
 
 H, T, S = 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
@@ -167,3 +175,11 @@ def test_kv_sharing_joins_query_head_i_to_kv_head_i_divided_by_group_size():
         ends = [tuple(line.get_xdata()) for line in axes.lines]
         assert ends == [(i, i // group * group + (group - 1) / 2) for i in range(8)]
         assert [line.get_color() for line in axes.lines] == [head_colour(i // group) for i in range(8)]
+
+
+def test_learning_curves_show_each_run_with_its_name_from_0_to_1():
+    axes = learning_curves({f"h = {h}": {0: 0.0, 1000: h / 8} for h in (1, 2, 4, 8)}).axes[0]
+    assert [line.get_ydata()[-1] for line in axes.lines] == [1 / 8, 1 / 4, 1 / 2, 1]
+    assert texts(axes.get_legend().get_texts()) == ["h = 1", "h = 2", "h = 4", "h = 8"]
+    assert len({(line.get_linestyle(), line.get_color()) for line in axes.lines}) == 4
+    assert axes.get_ylim()[0] <= 0 and axes.get_ylim()[1] >= 1 and list(axes.lines[0].get_xdata()) == [0, 1000]

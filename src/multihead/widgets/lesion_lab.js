@@ -1,6 +1,6 @@
 // LesionLab: a small Korean BERT that answers for a masked token, with a switch for each of its heads.
 
-import { element, escapeHtml, headStyle, radioGroup, refresh } from "./core.js";
+import { element, escapeHtml, headStyle, josa, radioGroup, refresh } from "./core.js";
 
 // ---- the sentence: the same tokens and written forms as multihead.grammar --------------------------------------------
 
@@ -222,7 +222,8 @@ const isOff = (off, layer, head) => off.some(([l, n]) => l === layer + 1 && n ==
 const strongest = (row) => row.indexOf(Math.max(...row));
 
 function summarise({ masked, off }, { tokens, answers, truth, right }) {
-    const heads = off.length ? `헤드 ${off.map((pair) => pair.join("-")).join(", ")}을 끈 채 ` : "";
+    const names = off.map(([layer, head], i) => `${layer}-${i < off.length - 1 ? head : josa(head, "을/를")}`);
+    const heads = off.length ? `헤드 ${names.join(", ")} 끈 채 ` : "";
     const verdict = right ? "이 세계의 정답입니다." : `이 세계의 정답은 ${quoted(truth.form)}입니다.`;
     const why = truth.source === null ? "" : ` 정답은 ${quoted(tokens[truth.source].form)}에 달려 있습니다.`;
     return `${masked + 1}번째 토큰(${ROLES[truth.role]})을 가리고 ${heads}물었습니다. 모델의 답은 ${quoted(answers[0].form)}, ` +
@@ -230,7 +231,7 @@ function summarise({ masked, off }, { tokens, answers, truth, right }) {
 }
 
 function writtenMarkup({ written, answered, right, answers }) {
-    const text = right ? written : answered ?? `낱말 ${quoted(answers[0].form)}을 넣으면 문장이 되지 않습니다.`;
+    const text = right ? written : answered ?? `문장이 되지 않습니다(모델의 답: ${quoted(answers[0].form)}).`;
     return `<p class="mh-lab-line"><span class="mh-label">문장</span> <span data-out="written">${written}</span></p>` +
         `<p class="mh-lab-line ${right ? "" : "is-wrong"}"><span class="mh-label">모델의 답을 넣으면</span> ` +
         `<span data-out="answered">${text}</span></p>`;
@@ -450,7 +451,7 @@ function render({ model, el }) {
                         clause[role], !isIt, (word) => compose(withWord(draft, number, role, word)));
                     const earlier = element("button", {
                         type: "button", name: `earlier_${role}_${number}`, disabled: at < 1,
-                        "aria-label": `${which}${ROLES[role]}를 앞으로`,
+                        "aria-label": `앞으로 옮기기: ${which}${ROLES[role]}`,
                         onclick: () => compose(withEarlier(draft, number, role)),
                     }, "◀");
                     return element("div", { class: "mh-word-card" },
