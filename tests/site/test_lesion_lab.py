@@ -26,7 +26,7 @@ def test_every_control_changes_what_it_says_and_the_answers_are_pythons(show):
     page = show(LesionLab(sentence=LETTER, masked=5))
     lab = LesionLab(sentence=LETTER, masked=5)
     assert shown_answers(page) == as_shown(lab) and out(page, "written") == "할머니가 어제 편지를 읽으셨다."
-    assert "정답은" not in out(page, "summary") and "‘편지’에 달려" in out(page, "summary")
+    assert "이 세계의 정답입니다" in out(page, "summary") and "‘편지’에 달려" in out(page, "summary")
 
     # Heads: with all of them off the answer is wrong, and the maps are still there.
     for layer in (1, 2):
@@ -105,6 +105,8 @@ def test_keyboard_touch_words_and_both_themes(show):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for target in page.locator("input:not([type=radio]), select, button, .mh-option").all():
         box = target.bounding_box()
+        if target.get_attribute("type") == "checkbox":  # drawn small in a large label
+            box = target.locator("xpath=ancestor::label").bounding_box()
         assert box["height"] >= 40 and box["width"] >= 40, target.get_attribute("name")
     page.locator("[name='head_1-1']").focus()
     page.keyboard.press("Space")
