@@ -450,7 +450,7 @@ function render({ model, el }) {
                     const select = wordSelect(`${role}_${number}`, which + ROLES[role], isIt ? [[null, IT]] : groups[role],
                         clause[role], !isIt, (word) => compose(withWord(draft, number, role, word)));
                     const earlier = element("button", {
-                        type: "button", name: `earlier_${role}_${number}`, disabled: at < 1,
+                        type: "button", name: `earlier_${role}_${number}`, "aria-disabled": String(at < 1), // keeps the focus
                         "aria-label": `앞으로 옮기기: ${which}${ROLES[role]}`,
                         onclick: () => compose(withEarlier(draft, number, role)),
                     }, "◀");
