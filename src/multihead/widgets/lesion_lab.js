@@ -367,7 +367,12 @@ function wordSelect(name, label, groups, chosen, isOptional, change) {
 function render({ model, el }) {
     const world = model.get("_world");
     const tiny = unpack(model.get("_weights"));
-    const read = () => ({ sentence: model.get("sentence"), masked: model.get("masked"), off: model.get("off") });
+    // A shorter sentence arrives before the mask that belongs to it.
+    const read = () => {
+        const sentence = model.get("sentence");
+        const last = tokensOf(sentence, world).length - 1;
+        return { sentence, masked: Math.min(model.get("masked"), last), off: model.get("off") };
+    };
     const set = (changes) => {
         for (const [name, value] of Object.entries(changes)) model.set(name, value);
         model.save_changes();
