@@ -18,14 +18,15 @@ import torch
 from matplotlib.figure import Figure
 from PIL import Image
 
-from .bert import Attention
+from .bert import Attention, Bert
 from .palette import HEAD_COLOURS
-from .plots import attention_maps, check_weights, text_columns
+from .plots import all_maps, attention_maps, check_weights, dot_products, text_columns
 
 if TYPE_CHECKING:
     from IPython.display import HTML
 
 MAX_WEIGHTS = 130_000  # about 400 KB of page: 12 layers of 12 heads for 30 tokens
+MAX_NEURON_NUMBERS = 80_000  # about 400 KB too: one layer of 12 heads of 64 numbers for 40 tokens
 PADDING = {"[PAD]", "<pad>"}
 EAGER_ADVICE = (
     "어텐션 가중치가 들어 있지 않습니다. 모델을 이렇게 읽고 output_attentions=True로 실행하십시오: "
@@ -75,6 +76,7 @@ def head_view(
     token_width = max(110, 12 + 9 * max(map(text_columns, (*maps.tokens, *maps.key_tokens))))
     return _figure(
         "head_view",
+        title="어텐션 선 그림: 층과 헤드를 바꿀 수 있습니다",
         document=_head_view_document(maps, layer, heads, token_width),
         width=max(2 * token_width + 115, 20 * maps.weights.shape[1]) + 2 * PAGE_MARGIN,
         height=75 + 23 * max(len(maps.tokens), len(maps.key_tokens)) + 2 * PAGE_MARGIN,
@@ -85,6 +87,91 @@ def head_view(
             "왼쪽 쿼리 토큰에서 오른쪽 키 토큰으로 그은 선이 진할수록 가중치가 큽니다. 목록에서 층을 바꾸고, "
             "색 칸을 눌러 헤드를 켜고 끕니다. 두 번 누르면 그 헤드만 남습니다. "
             f"지도는 층 {layer}의 헤드를 하나씩 그린 정지 그림입니다."
+        ),
+    )
+
+
+def model_view(
+    attention: Any,
+    tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    layers: Sequence[int] | None = None,
+    sample: int | None = None,
+) -> "HTML":
+    """bertviz's model view: every head of every layer as a small picture of lines, one row a layer.
+
+    Takes what ``head_view`` takes.
+    """
+    maps = read_maps(attention, tokens, key_tokens, layers, sample)
+    num_layers, num_heads, T, S = maps.weights.shape
+    token_width = 12 + 8 * max(map(text_columns, (*maps.tokens, *maps.key_tokens)))
+    thumbnails = num_layers * (84 / num_heads * max(T, S) + 10)
+    detail = 18 * max(T, S) + 55
+    selector = 30 if maps.pair_start is not None else 0
+    return _figure(
+        "model_view",
+        title="모든 층과 헤드의 선 그림: 그림을 누르면 커집니다",
+        document=_model_view_document(maps, token_width),
+        width=max(MODEL_VIEW_WIDTH, 2 * token_width + 200) + 2 * PAGE_MARGIN,
+        height=round(max(thumbnails + 45, detail)) + selector + 2 * PAGE_MARGIN + 8,
+        picture=_picture(
+            all_maps(maps.weights, maps.layers),
+            f"층 {', '.join(map(str, maps.layers))}의 헤드 {num_heads}개씩, 모두 {num_layers * num_heads}개의 "
+            f"어텐션 지도. 토큰: {' '.join(maps.tokens)}",
+            colours=32,  # 16 shades of one hue for up to 130,000 cells, and the letters
+        ),
+        caption=(
+            "행이 층, 열이 헤드입니다. 작은 그림마다 왼쪽이 쿼리, 오른쪽이 키이고, 누르면 토큰과 함께 커집니다. "
+            "다시 누르면 닫힙니다. 정지 그림은 같은 헤드들의 지도입니다."
+        ),
+    )
+
+
+def neuron_view(
+    bert: Bert, text: str, pair: str | None = None, *, layer: int = 1, head: int = 1, query: int = 1
+) -> "HTML":
+    """bertviz's neuron view of one layer: how the numbers of a query and of each key make the weights.
+
+    bert        what ``load_bert`` returns. bertviz computes with a BertModel class of its own, which shares its weights
+    layer       the layer, from 1;  head: the head to show first, from 1
+    query       token whose computation is shown first, from 0 ([CLS])
+    """
+    if not isinstance(bert, Bert):
+        raise TypeError(f"neuron_view에는 load_bert()가 돌려준 모델을 넣으십시오. 받은 값: {type(bert).__name__}")
+    attention = bert.attend(text, pair)
+    weights = attention.map(layer, head)  # checks both numbers
+    T = len(attention.tokens)
+    if not 0 <= query < T:
+        raise ValueError(f"쿼리 토큰의 번호는 0부터 {T - 1}까지입니다. 받은 값: {query}")
+    d_k = bert.d_model // bert.num_heads
+    numbers = bert.num_heads * T * (T + 2 * d_k)
+    if numbers > MAX_NEURON_NUMBERS:
+        raise ValueError(
+            f"한 그림에 넣기에 너무 큽니다: 헤드 {bert.num_heads} × 토큰 {T} × (토큰 {T} + 쿼리와 키 {2 * d_k}) = "
+            f"{numbers:,}개로, 한계인 {MAX_NEURON_NUMBERS:,}개를 넘습니다. 글을 줄이십시오."
+        )
+    params, before, after = _neuron_view_page(bert, text, pair, layer, head)
+    vectors = params["attention"]["all"]
+    q, k = (torch.tensor(vectors[name][0][head - 1]) for name in ("queries", "keys"))  # (T, d_k) each
+    token_width = max(80, 30 + 9 * max(map(text_columns, attention.tokens)))
+    width = 2 * token_width + 3 * NEURON_MATRIX_WIDTH + 165
+    strongest = weights[query].argmax().item()
+    return _figure(
+        "neuron_view",
+        title="쿼리와 키의 곱 그림: 토큰과 헤드를 바꿀 수 있습니다",
+        document=_neuron_view_document(params, before, after, attention, layer, query, token_width, width),
+        width=width + 2 * PAGE_MARGIN,
+        height=26 * T + 90 + 2 * PAGE_MARGIN,
+        picture=_picture(
+            dot_products(q[query], k, weights[query], attention.tokens, query),
+            f"헤드 {layer}-{head}에서 쿼리 {attention.tokens[query]}와 키의 곱. 가중치가 가장 큰 키는 "
+            f"{attention.tokens[strongest]}, {weights[query, strongest]:.2f}. 토큰: {' '.join(attention.tokens)}",
+        ),
+        caption=(
+            "왼쪽 토큰에 포인터를 올리면 그 토큰의 쿼리 q와 모든 키 k를 원소별로 곱하고 더합니다. "
+            "파란 칸은 양수, 주황 칸은 음수이고 진할수록 큽니다. −와 + 기호는 이 그림과 선 그림을 오갑니다. "
+            f"정지 그림은 헤드 {layer}-{head}에서 ‘{html.escape(attention.tokens[query])}’가 쿼리일 때입니다."
         ),
     )
 
@@ -106,7 +193,7 @@ def read_maps(attention, tokens, key_tokens, layers, sample) -> Maps:
             "인코더와 디코더가 있는 모델입니다. output.cross_attentions처럼 어느 어텐션인지 골라 넣으십시오."
         )
     if tokens is None:
-        raise ValueError("토큰 목록이 필요합니다: head_view(attention, tokens)")
+        raise ValueError("토큰 목록이 필요합니다. 가중치 다음에 넣으십시오: head_view(attention, tokens)")
 
     stack = [_one_sample(weights, sample) for weights in _layer_tensors(attention)]
     layers = list(range(1, len(stack) + 1)) if layers is None else list(layers)
@@ -191,6 +278,8 @@ def _without_padding(weights, tokens, key_tokens):
 CSS_DPI = 90  # pixels of the page for an inch of a figure
 MAX_PIXELS = 2_000_000  # of a static picture: crisp on a dense screen as long as it is not huge
 PAGE_MARGIN = 10
+MODEL_VIEW_WIDTH = 700  # bertviz draws 970, wider than a page of the book
+NEURON_MATRIX_WIDTH = 120  # a query or a key; bertviz draws 200
 PAGE_STYLE = f"""
 :root {{ color-scheme: light }}
 body {{ margin: {PAGE_MARGIN}px; background: #fff; color: #1a1a1a; font: 15px Pretendard, NanumGothic,
@@ -200,6 +289,7 @@ select {{ font: inherit; padding: 1px 4px; margin-right: 8px }}
 #heads {{ display: flex; margin-top: 8px; font-size: 11px; line-height: 16px }}
 #heads span {{ width: 20px; text-align: center }}
 svg {{ display: block; overflow: visible }}
+#bertviz[data-view=neuron_view] {{ padding: 0 !important }}
 /* Until something is drawn there is nothing to control, and after a while the reader is told why. */
 #bertviz:has(#vis:empty) > :not(#vis) {{ display: none }}
 #missing {{ visibility: hidden; animation: tell 0s 2s forwards; margin: 0; line-height: 1.6 }}
@@ -209,7 +299,10 @@ svg {{ display: block; overflow: visible }}
 MISSING = "움직이는 그림을 불러오지 못했습니다. 스크립트나 네트워크가 막힌 곳에서는 정지 그림을 보십시오."
 KOREAN_LABELS = {
     'Layer: <select id="layer"': '층 <select id="layer" aria-label="층"',
+    'Layer: </span><select id="layer"': '층 </span><select id="layer" aria-label="층"',
+    'Head: </span> <select id="att_head"': '헤드 </span><select id="att_head" aria-label="헤드"',
     'Attention: <select id="filter"': '방향 <select id="filter" aria-label="방향"',
+    'Attention: </span><select id="filter"': '방향 </span><select id="filter" aria-label="방향"',
     ">All<": ">전체<",
     "Sentence": "글",
     " -> ": " → ",
@@ -230,63 +323,220 @@ UNPACK = """(packed => {
   return packed;
 })"""
 
+# The same for the neuron view, whose queries and keys come in hundredths and whose parts have names.
+UNPACK_NEURONS = """(packed => {
+  const all = packed.attention.all;
+  const shrink = (numbers, size) => Array.isArray(numbers) ? numbers.map(n => shrink(n, size)) : numbers / size;
+  all.attn = shrink(all.attn, 1000);
+  all.queries = shrink(all.queries, 100);
+  all.keys = shrink(all.keys, 100);
+  if (packed.pair_start !== null) {
+    const ranges = { a: [0, packed.pair_start], b: [packed.pair_start] };
+    for (const [rows, columns] of ["aa", "ab", "ba", "bb"].map(pair => [...pair])) {
+      const cut = (numbers, range) => numbers.map(layer => layer.map(head => head.slice(...range)));
+      packed.attention[rows + columns] = {
+        attn: cut(all.attn, ranges[rows]).map(layer => layer.map(head => head.map(row => row.slice(...ranges[columns])))),
+        queries: cut(all.queries, ranges[rows]), keys: cut(all.keys, ranges[columns]),
+        left_text: all.left_text.slice(...ranges[rows]), right_text: all.right_text.slice(...ranges[columns])
+      };
+    }
+  }
+  return packed;
+})"""
 
-def _head_view_document(maps: Maps, layer: int, heads: list[int], token_width: int) -> str:
+
+def _bertviz():
     try:
         import bertviz
     except ImportError as error:
         raise ImportError("이 그림에는 bertviz가 필요합니다: pip install bertviz") from error
+    return bertviz
 
-    thousandths = list((maps.weights * 1000).round().int()[:, None])
-    if maps.key_tokens == maps.tokens:
-        given = {"attention": thousandths, "tokens": maps.tokens, "sentence_b_start": maps.pair_start}
-    else:
-        given = {
-            "cross_attention": thousandths,
-            "decoder_tokens": maps.tokens,
-            "encoder_tokens": maps.key_tokens,
-        }
+
+def _take_params(write, marker: str, **given) -> tuple[dict, str, str]:
+    """The parameters in the page that a function of bertviz writes, the page before them, and the page after them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # bertviz leaves the file of its script to be closed by Python
-        page = bertviz.head_view(**given, prettify_tokens=False, html_action="return").data
-
-    # bertviz writes its parameters once as code and once more in a comment on the same line.
-    before, _, rest = page.partition("const params = ")
+        page = write(**given, html_action="return").data
+    before, _, rest = page.partition(marker)
     params, end = json.JSONDecoder().raw_decode(rest)
+    # On the same line the parameters may follow once more, in a comment.
     after = rest[rest.index("\n", end) :]
-
     before = before.replace(params["root_div_id"], "bertviz")  # instead of a random one: equal pages for equal input
+    params["root_div_id"] = "bertviz"
+    return params, _replace(before, KOREAN_LABELS), after
+
+
+def _replace(text: str, changes: dict[str, str]) -> str:
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    return text
+
+
+def _document(title: str, before: str, unpack: str, params: dict, after: str) -> str:
+    data = json.dumps(params, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'<!doctype html><html lang="ko"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{PAGE_STYLE}</style></head><body><p id='missing'>{MISSING}</p>"
+        f"{before}{unpack}({data});{after}</body></html>"
+    )
+
+
+def _given(maps: Maps) -> dict:
+    """The arguments that head_view and model_view of bertviz share."""
+    thousandths = list((maps.weights * 1000).round().int()[:, None])
+    given = {"prettify_tokens": False}
+    if maps.key_tokens == maps.tokens:
+        return given | {"attention": thousandths, "tokens": maps.tokens, "sentence_b_start": maps.pair_start}
+    return given | {
+        "cross_attention": thousandths,
+        "decoder_tokens": maps.tokens,
+        "encoder_tokens": maps.key_tokens,
+    }
+
+
+def _head_view_document(maps: Maps, layer: int, heads: list[int], token_width: int) -> str:
+    params, before, after = _take_params(_bertviz().head_view, "const params = ", **_given(maps))
     params |= {
-        "root_div_id": "bertviz",
         "attention": params["attention"][:1],
         "pair_start": maps.pair_start,
         "include_layers": maps.layers,
         "layer": layer,
         "heads": [head - 1 for head in heads],
     }
-    data = json.dumps(params, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-    for english, korean in KOREAN_LABELS.items():
-        before = before.replace(english, korean)
     numbers = "".join(f"<span>{head}</span>" for head in range(1, maps.weights.shape[1] + 1))
     before = before.replace("<div id='vis'>", f"<div id='heads'>{numbers}</div><div id='vis'>")
-    after = after.replace("d3.schemeCategory10", json.dumps(HEAD_COLOURS))
-    after = after.replace("const BOXWIDTH = 110;", f"const BOXWIDTH = {token_width};")
-    return (
-        f'<!doctype html><html lang="ko"><head><meta charset="utf-8"><title>bertviz head view</title>'
-        f"<style>{PAGE_STYLE}</style></head><body><p id='missing'>{MISSING}</p>"
-        f"{before}const params = {UNPACK}({data});{after}</body></html>"
+    after = _replace(
+        after,
+        {
+            "d3.schemeCategory10": json.dumps(HEAD_COLOURS),
+            "const BOXWIDTH = 110;": f"const BOXWIDTH = {token_width};",
+        },
     )
+    return _document("bertviz head view", before + "const params = ", UNPACK, params, after)
 
 
-def _figure(view, *, document, width, height, picture, caption) -> "HTML":
+def _model_view_document(maps: Maps, token_width: int) -> str:
+    params, before, after = _take_params(
+        _bertviz().model_view, "const params = ", **_given(maps), display_mode="light"
+    )
+    params |= {
+        "attention": params["attention"][:1],
+        "pair_start": maps.pair_start,
+        "include_layers": maps.layers,
+        "include_heads": list(range(1, maps.weights.shape[1] + 1)),
+    }
+    after = _replace(
+        after,
+        {
+            # Colours stand for heads in this book, and bertviz would give one to each layer.
+            "d3.schemeCategory10": f"Array(10).fill({HEAD_COLOURS[0]!r})",
+            "const DIV_WIDTH = 970;": f"const DIV_WIDTH = {max(MODEL_VIEW_WIDTH, 2 * token_width + 200)};",
+            "const DETAIL_WIDTH = 300;": f"const DETAIL_WIDTH = {2 * token_width + 140};",
+            "const DETAIL_BOX_WIDTH = 80;": f"const DETAIL_BOX_WIDTH = {token_width};",
+            '"Heads"': '"헤드"',
+            '"Layers"': '"층"',
+            "'Layer '": "'층 '",
+            '", Head "': '", 헤드 "',
+            'console.log("x", x, y)': "",
+        },
+    )
+    return _document("bertviz model view", before + "const params = ", UNPACK, params, after)
+
+
+def _neuron_view_page(bert: Bert, text: str, pair: str | None, layer: int, head: int) -> tuple[dict, str, str]:
+    """What bertviz's neuron view writes about one layer: its parameters, and the page before and after them."""
+    _bertviz()
+    from bertviz.neuron_view import show
+    from bertviz.transformers_neuron_view import BertConfig, BertModel
+    from transformers.activations import ACT2FN
+
+    config = bert.model.config
+    with torch.device("meta"):  # no memory and no random numbers for weights that are replaced at once
+        model = BertModel(
+            BertConfig(
+                config.vocab_size,
+                hidden_size=config.hidden_size,
+                num_hidden_layers=layer,
+                num_attention_heads=config.num_attention_heads,
+                intermediate_size=config.intermediate_size,
+                hidden_act=ACT2FN[config.hidden_act],
+                max_position_embeddings=config.max_position_embeddings,
+                type_vocab_size=config.type_vocab_size,
+                layer_norm_eps=config.layer_norm_eps,
+                output_attentions=True,
+            )
+        )
+    state = bert.model.state_dict()
+    model.load_state_dict({name: state[name].float().cpu() for name in model.state_dict()}, assign=True)
+
+    class LastLayer(torch.nn.Module):
+        """bertviz writes every layer that the model returns."""
+
+        def forward(self, *inputs, **options):
+            return (model.eval()(*inputs, **options)[-1][-1:],)
+
+    with torch.no_grad():
+        return _take_params(
+            show,
+            "window.bertviz_params = ",
+            model=LastLayer(),
+            model_type="bert",
+            tokenizer=bert.tokenizer,
+            sentence_a=text,
+            sentence_b=pair,
+            display_mode="light",
+            layer=0,
+            head=head - 1,
+        )
+
+
+def _neuron_view_document(
+    params: dict, before: str, after: str, attention: Attention, layer: int, query: int, token_width: int, width: int
+) -> str:
+    def rounded(name: str, size: int) -> list:
+        return (torch.tensor(params["attention"]["all"][name]) * size).round().int().tolist()
+
+    names = {"left_text": attention.tokens, "right_text": attention.tokens}
+    numbers = {"attn": rounded("attn", 1000), "queries": rounded("queries", 100), "keys": rounded("keys", 100)}
+    params |= {"attention": {"all": numbers | names}, "pair_start": attention.pair_start, "query": query}
+    before = before.replace("<div id=bertviz", "<div id=bertviz data-view=neuron_view")
+    before = before.replace("<div id='vis'>", f"<div id='vis' style='min-width: {width}px'>")
+    after = _replace(
+        after,
+        {
+            # The list of layers has one entry. Heads count from 1.
+            'layerSelect.append($("<option />").val(i).text(i))': f'layerSelect.append($("<option />").val(i).text({layer}))',
+            'headSelect.append($("<option />").val(i).text(i))': 'headSelect.append($("<option />").val(i).text(i + 1))',
+            # Opens with the numbers of one token, which stay until another one is pointed at.
+            "config.expanded = false;\n            config.bidirectional": (
+                "config.expanded = true;\n            config.index = params['query'];\n            config.bidirectional"
+            ),
+            "config.index = null;": "return;",
+            "const MATRIX_WIDTH = 200;": f"const MATRIX_WIDTH = {NEURON_MATRIX_WIDTH};",
+            "const HEIGHT_PADDING = 100;": "const HEIGHT_PADDING = 50;",
+            "const BOXWIDTH = TEXT_SIZE * 8;": f"const BOXWIDTH = {token_width};",
+            "posQueries + 68": "posQueries + 36",
+            "posKeys + 73": "posKeys + 44",
+            "posProduct + 28": "posProduct + 2",
+            "'Query '": "'쿼리 '",
+            "'Key '": "'키 '",
+            "(elementwise)": "(원소별 곱)",
+            '"Softmax"': '"소프트맥스"',
+            '"No token selected"': '"토큰을 고르십시오"',
+        },
+    )
+    return _document("bertviz neuron view", before + "window.bertviz_params = ", UNPACK_NEURONS, params, after)
+
+
+def _figure(view, *, title, document, width, height, picture, caption) -> "HTML":
     """The iframe, and below it (or beside it, where there is room) the static picture."""
     from IPython.display import HTML
 
     return HTML(
         f'<figure class="attention-view" data-view="{view}"'
         ' style="display: flex; flex-wrap: wrap; gap: 12px; align-items: flex-start; margin: 1em 0">'
-        f'<iframe srcdoc="{html.escape(document)}" loading="lazy" title="어텐션 선 그림: 층과 헤드를 바꿀 수 있습니다"'
+        f'<iframe srcdoc="{html.escape(document)}" loading="lazy" title="{title}"'
         f' width="{width}" height="{height}" style="border: 0; max-width: 100%; background: #fff; color-scheme: light">'
         "</iframe>"
         f'<div style="overflow-x: auto; max-width: 100%">{picture}</div>'
@@ -294,12 +544,12 @@ def _figure(view, *, document, width, height, picture, caption) -> "HTML":
     )
 
 
-def _picture(figure: Figure, alternative: str) -> str:
+def _picture(figure: Figure, alternative: str, colours: int = 256) -> str:
     """A figure as a small inline picture: flat colours need no more than a palette."""
     width, height = figure.get_size_inches()
     raw = io.BytesIO()
     figure.savefig(raw, format="png", dpi=min(2 * CSS_DPI, math.sqrt(MAX_PIXELS / (width * height))))
-    flat = Image.open(raw).convert("RGB").quantize()
+    flat = Image.open(raw).convert("RGB").quantize(colours)
     small = io.BytesIO()
     flat.save(small, format="png", optimize=True)
     data = base64.b64encode(small.getvalue()).decode()

@@ -137,6 +137,53 @@ def check_strongest_head(answer: Callable[[Tensor, int, int], tuple[int, int]]) 
 
 
 @_grader
+def check_mean_entropy(answer: Callable[[Tensor], Tensor]) -> str:
+    """Grade ``answer(weights)``: (layers, h, T, T) -> entropy of the rows in nats, the mean of each head, (layers, h)."""
+    weights = _random(B, H, T, T).mul(2).softmax(-1)
+    weights[0, 0] = torch.eye(T)  # 0 ln 0 counts 0
+    result = _shaped(answer(weights), (B, H))
+    if result.isnan().any():
+        raise _Wrong("NaN이 나왔습니다. 가중치가 0이면 로그가 -∞이므로, 0 ln 0을 0으로 세어야 합니다.")
+    entropies = torch.special.entr(weights)
+    right = entropies.sum(-1).mean(-1)
+    for mistake, hint in (
+        (-right, "부호가 뒤바뀌었습니다. 엔트로피는 0 이상입니다."),
+        (right / torch.tensor(2.0).log(), "밑이 2인 로그를 썼습니다. 이 책은 자연로그로 잽니다."),
+        (entropies.mean((-1, -2)), "행 안에서는 평균이 아니라 합을 구해야 합니다. 평균은 행(쿼리)에 걸쳐 구합니다."),
+        (entropies.sum((-1, -2)), "행(쿼리)에 걸쳐 더했습니다. 행마다 구한 엔트로피를 평균하십시오."),
+        (torch.special.entr(weights.mean(-2)).sum(-1), "가중치부터 평균했습니다. 행마다 엔트로피를 구한 다음 평균하십시오."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result, right):
+        raise _Wrong("모양은 맞지만 값이 다릅니다. 행마다 -Σ w ln w를 구하고 행에 걸쳐 평균하십시오.")
+    return "맞습니다. 한 토큰에 몰린 헤드는 0이고, 고를수록 커집니다."
+
+
+@_grader
+def check_sink_heads(answer: Callable[[Tensor], int]) -> str:
+    """Grade ``answer(weights)``: (layers, h, T, T) -> how many heads give key 0 most, without the first and last query."""
+    weights = torch.full((B, H, T, T), 0.1)
+    weights[:, :, 0, 1:-1] = 0.12  # so that exchanging queries and keys shows
+    weights[0, :2, :, 0] = 0.6  # two sinks
+    weights[0, 2, :, -1] = 0.6  # a sink at the other end
+    weights[1, 0, :, 0], weights[1, 0, :, 2] = 0.4, 0.6  # much for the first token, but more for another one
+    weights[1, 1, 1:-1, 0], weights[1, 1, 1:-1, 1] = 0.4, 0.6  # the same, where the first and the last query ...
+    weights[1, 1, [0, -1], 0] = 5.0  # ... look at the first token only
+    weights[1, 2, :, 1] = 0.6
+    weights /= weights.sum(-1, keepdim=True)
+    received = weights[:, :, 1:-1].mean(2)
+    hints = {
+        int((weights.mean(2).argmax(-1) == 0).sum()): "첫 토큰과 마지막 토큰이 쿼리인 행까지 셌습니다. 쿼리는 1:-1만 쓰십시오.",
+        int((weights[..., 1:-1].mean(3).argmax(-1) == 0).sum()): (
+            "쿼리와 키가 뒤바뀌었습니다. 가중치는 weights[층, 헤드, 쿼리, 키] 순서입니다."
+        ),
+        int((received[..., 0] > 0.2).sum()): "많이 받는 것만으로는 모자랍니다. 다른 모든 토큰보다 많이 받아야 합니다.",
+        int((received.argmax(-1) == T - 1).sum()): "마지막 토큰을 셌습니다. 첫 토큰의 번호는 0입니다.",
+    }
+    return _number(answer(weights), 2, hints, "시험 삼아 만든 헤드 6개")
+
+
+@_grader
 def check_head_contributions(answer: Callable[[Tensor, Tensor], Tensor]) -> str:
     """Grade ``answer(heads, W_O)``: (B, h, T, d_k), (D, D) -> what each head adds to the output, (B, h, T, D)."""
     heads, W_O = _random(B, H, T, D_K), _random(H * D_K, H * D_K)

@@ -18,6 +18,7 @@ from .palette import head_colour
 ROW_SUM_TOLERANCE = 0.01  # half precision rounds every weight
 MAX_KEYS_WITH_NUMBERS = 6  # above that the numbers in the cells become too small to read
 PAGE_WIDTH = 10.5  # inches
+SIGNED = mpl.colors.LinearSegmentedColormap.from_list("signed", [head_colour(5), "white", head_colour(0)])
 
 
 def check_weights(weights: torch.Tensor) -> None:
@@ -153,6 +154,69 @@ def _write_numbers(axes, weights, scale) -> None:
 def text_columns(text: str) -> int:
     """Columns that a text takes: Hangul is twice as wide as Latin."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def all_maps(weights: torch.Tensor, layers: Sequence[int]) -> Figure:
+    """The maps of all heads (layers, h, T, S) on one sheet, without names: a row a layer, a column a head."""
+    num_layers, num_heads, T, S = weights.shape
+    gap = 1 + max(T, S) // 24
+    sheet = torch.full((num_layers * (T + gap) - gap, num_heads * (S + gap) - gap), torch.nan)
+    for i, maps in enumerate(weights):
+        for j, one in enumerate(maps):
+            sheet[i * (T + gap) :, j * (S + gap) :][:T, :S] = one
+    with _style():
+        width = 0.55 * num_heads + 0.5
+        height = 0.55 * num_layers * T / S + 0.5
+        figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
+        axes = figure.subplots()
+        blues = mpl.colormaps["Blues"].resampled(16).with_extremes(bad="#c9ced4")
+        axes.imshow(sheet.numpy(), vmin=0, vmax=1, cmap=blues, interpolation="nearest")
+        axes.set_xticks([j * (S + gap) + (S - 1) / 2 for j in range(num_heads)], range(1, num_heads + 1))
+        axes.set_yticks([i * (T + gap) + (T - 1) / 2 for i in range(num_layers)], layers)
+        axes.xaxis.tick_top()
+        axes.xaxis.set_label_position("top")
+        axes.set(xlabel="헤드", ylabel="층")
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        return figure
+
+
+def dot_products(
+    q: torch.Tensor, k: torch.Tensor, weights: torch.Tensor, tokens: Sequence[str], query: int
+) -> Figure:
+    """How one query (d_k) meets the keys (T, d_k): k, q × k element by element, their sum / √d_k, and the weights (T)."""
+    T, d_k = k.shape
+    products = q * k
+    scores = products.sum(-1) / d_k**0.5
+    with _style():
+        figure = Figure(figsize=(7.6, 0.21 * T + 1.1), facecolor="white", layout="constrained")
+        panels = figure.subplots(
+            2, 4, width_ratios=[3, 3, 1, 1], height_ratios=[1, T], sharey="row", gridspec_kw={"hspace": 0}
+        )
+        for axes in panels[0, 1:]:
+            axes.set_axis_off()
+        for axes, numbers, title in (
+            (panels[0, 0], q[None], f"쿼리 q: {literal(tokens[query])}"),
+            (panels[1, 0], k, "키 k"),
+            (panels[1, 1], products, "q × k"),
+        ):
+            limit = products.abs().max() if numbers is products else max(q.abs().max(), k.abs().max())
+            axes.imshow(numbers.numpy(), cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+            axes.set_title(title, fontsize=10)
+        for axes, numbers, title in ((panels[1, 2], scores, "점수"), (panels[1, 3], weights, "가중치")):
+            axes.barh(range(T), numbers.tolist(), color=head_colour(0), height=0.7)
+            axes.axvline(0, color="#9aa0a6", linewidth=0.8)
+            axes.set_title(title, fontsize=10)
+            axes.tick_params(axis="x", labelsize=8)
+        panels[1, 3].set_xlim(0, 1)
+        panels[0, 0].set_yticks([])
+        panels[1, 0].set_yticks(range(T), map(literal, tokens))
+        for axes in panels.flat:
+            axes.tick_params(axis="y", length=0)
+            axes.spines[["top", "right", "left"]].set_visible(False)
+        for axes in panels[:, :2].flat:
+            axes.set_xticks([])
+        return figure
 
 
 # -- masks, costs and times ------------------------------------------------------------------------------------------

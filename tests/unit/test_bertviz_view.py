@@ -1,6 +1,6 @@
-"""head_view(): what it accepts, what it writes, and that nothing leaks out of its iframe.
+"""bertviz's three views: what they accept, what they write, and that nothing leaks out of their iframes.
 
-That lines are drawn and follow the list of layers is shown in a real browser, in tests/site.
+That something is drawn and follows its controls is shown in a real browser, in tests/site.
 """
 
 import base64
@@ -16,8 +16,8 @@ from PIL import Image
 from transformers import BertConfig, BertModel
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqModelOutput
 
-from multihead.bert import load_bert
-from multihead.bertviz_view import head_view
+from multihead.bert import Bert, load_bert
+from multihead.bertviz_view import head_view, model_view, neuron_view
 from multihead.palette import HEAD_COLOURS
 
 L, H, T, S = 2, 3, 5, 7
@@ -55,9 +55,9 @@ class Figure(HTMLParser):
         self.feed(self.source)
         self.iframe, self.img = (dict(attributes) for tag, attributes in self.tags if tag in ("iframe", "img"))
         self.document = self.iframe["srcdoc"]
-        script = self.document.partition("const params = ")[2]
-        self.params, _ = json.JSONDecoder().raw_decode(script[script.index("})({") + 3 :])
-        self.data = self.params["attention"][0]
+        self.params, _ = json.JSONDecoder().raw_decode(self.document[self.document.index("})({") + 3 :])
+        attention = self.params["attention"]
+        self.data = attention["all"] if "all" in attention else attention[0]
 
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, attributes))
@@ -66,7 +66,13 @@ class Figure(HTMLParser):
         self.text += data
 
 
-# -- what it accepts ---------------------------------------------------------------------------------------------
+# -- what they accept --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[head_view, model_view], ids=lambda view: view.__name__)
+def view(request):
+    """The two views that take attention; the neuron view takes a model."""
+    return request.param
 
 
 @pytest.mark.parametrize(
@@ -85,72 +91,76 @@ class Figure(HTMLParser):
     ],
     ids=["tensor", "gradient", "fp16", "bf16", "fp64", "numpy", "layers", "batch of 1", "transformers", "batch of 4"],
 )
-def test_every_form_gives_the_same_weights(form):
+def test_every_form_gives_the_same_weights(view, form):
     weights = some_weights(L, H, T, T)
     given = form(weights.clone())
-    figure = Figure(head_view(given, TOKENS, sample=2 if isinstance(given, tuple) and len(given[0]) == 4 else None))
+    figure = Figure(view(given, TOKENS, sample=2 if isinstance(given, tuple) and len(given[0]) == 4 else None))
     shown = torch.tensor(figure.data["attn"]) / 1000
     assert torch.allclose(shown, weights, atol=0.003)  # thousandths, of half precision
     assert figure.data["left_text"] == figure.data["right_text"] == TOKENS
 
 
-def test_one_layer_may_come_alone():
+def test_one_layer_may_come_alone(view):
     weights = some_weights(H, T, T)
-    assert torch.allclose(torch.tensor(Figure(head_view(weights, TOKENS)).data["attn"][0]) / 1000, weights, atol=5e-4)
+    assert torch.allclose(torch.tensor(Figure(view(weights, TOKENS)).data["attn"][0]) / 1000, weights, atol=5e-4)
 
 
-def test_what_attend_returns_needs_no_tokens(bert):
+def test_what_attend_returns_needs_no_tokens(view, bert):
     attention = bert.attend("A cat sat.")
-    assert Figure(head_view(attention)).data["left_text"] == attention.tokens
+    assert Figure(view(attention)).data["left_text"] == attention.tokens
 
 
-def test_cross_attention_shows_queries_left_and_keys_right():
+def test_cross_attention_shows_queries_left_and_keys_right(view):
     weights = some_weights(L, H, T, S)
-    figure = Figure(head_view(weights, TOKENS, KEY_TOKENS))
+    figure = Figure(view(weights, TOKENS, KEY_TOKENS))
     assert (figure.data["left_text"], figure.data["right_text"]) == (TOKENS, KEY_TOKENS)
     assert torch.allclose(torch.tensor(figure.data["attn"]) / 1000, weights, atol=5e-4)
 
 
-def test_a_batch_asks_which_sample_and_its_padding_is_left_out():
+def test_a_batch_asks_which_sample_and_its_padding_is_left_out(view):
     config = BertConfig(hidden_size=6, num_hidden_layers=L, num_attention_heads=H, intermediate_size=5, vocab_size=60)
     model = BertModel._from_config(config, attn_implementation="eager").eval()
     mask = torch.tensor([[1] * 5, [1, 1, 1, 0, 0]])
     output = model(torch.arange(10).view(2, 5), attention_mask=mask, output_attentions=True)
     tokens = [TOKENS, ["가", "나", "다", "[PAD]", "[PAD]"]]
     with pytest.raises(ValueError, match="글이 2개.*sample=0부터 sample=1까지"):
-        head_view(output, tokens)
+        view(output, tokens)
     with pytest.raises(ValueError, match="sample은 0부터 1까지입니다. 받은 값: 2"):
-        head_view(output, tokens, sample=2)
-    figure = Figure(head_view(output, tokens, sample=1))
+        view(output, tokens, sample=2)
+    figure = Figure(view(output, tokens, sample=1))
     assert figure.data["left_text"] == figure.data["right_text"] == ["가", "나", "다"]
     shown = torch.tensor(figure.data["attn"]) / 1000
     assert torch.allclose(shown, torch.stack(output.attentions)[:, 1, :, :3, :3], atol=5e-4)
 
 
-def test_a_pair_of_texts_can_be_looked_at_by_direction_with_its_data_written_once(bert):
+def test_a_pair_of_texts_can_be_looked_at_by_direction_with_its_data_written_once(view, bert):
     attention = bert.attend("A cat sat.", "It slept.")
-    figure = Figure(head_view(attention))
+    figure = Figure(view(attention))
     assert figure.params["pair_start"] == attention.pair_start
     assert len(figure.params["attention"]) == 1
     assert "글 A → 글 B" in figure.document
 
 
-# -- what it refuses ---------------------------------------------------------------------------------------------
+# -- what they refuse --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "empty", [(), None, [], (None, None), BaseModelOutput(attentions=()), BaseModelOutput(attentions=None)]
 )
-def test_a_model_without_eager_attention_is_answered_with_the_line_to_type(empty):
+def test_a_model_without_eager_attention_is_answered_with_the_line_to_type(view, empty):
     with pytest.raises(ValueError, match=r'가중치가 들어 있지 않습니다.*attn_implementation="eager"'):
-        head_view(empty, TOKENS)
+        view(empty, TOKENS)
 
 
-def test_the_default_of_transformers_is_such_a_model():
+def test_a_model_as_transformers_loads_it_by_default_gives_its_weights_or_that_line():
     config = BertConfig(hidden_size=6, num_hidden_layers=L, num_attention_heads=H, intermediate_size=5, vocab_size=60)
     output = BertModel(config).eval()(torch.arange(5)[None], output_attentions=True)
-    with pytest.raises(ValueError, match="eager"):
-        head_view(output, TOKENS)
+    if output.attentions:  # transformers 4 falls back to eager attention when it is asked for the weights
+        shown = torch.tensor(Figure(head_view(output, TOKENS)).data["attn"]) / 1000
+        assert torch.allclose(shown, torch.cat(output.attentions), atol=5e-4)
+    else:
+        with pytest.raises(ValueError, match="eager"):
+            head_view(output, TOKENS)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +174,9 @@ def test_the_default_of_transformers_is_such_a_model():
         (Seq2SeqModelOutput(cross_attentions=()), "output.cross_attentions"),
     ],
 )
-def test_what_is_not_attention_is_refused_with_its_numbers(weights, message):
+def test_what_is_not_attention_is_refused_with_its_numbers(view, weights, message):
     with pytest.raises(ValueError, match=message):
-        head_view(weights, TOKENS)
+        view(weights, TOKENS)
 
 
 @pytest.mark.parametrize(
@@ -194,13 +204,15 @@ def test_too_large_a_view_is_refused_with_the_limit_and_the_way_out():
         head_view(some_weights(1, 12, 110, 110), ["한국"] * 110)
 
 
-def test_a_missing_bertviz_is_answered_with_the_line_to_type(monkeypatch):
+def test_a_missing_bertviz_is_answered_with_the_line_to_type(monkeypatch, view, bert):
     monkeypatch.setitem(sys.modules, "bertviz", None)
     with pytest.raises(ImportError, match="pip install bertviz"):
-        head_view(some_weights(L, H, T, T), TOKENS)
+        view(some_weights(L, H, T, T), TOKENS)
+    with pytest.raises(ImportError, match="pip install bertviz"):
+        neuron_view(bert, "A cat sat.")
 
 
-# -- what it writes ----------------------------------------------------------------------------------------------
+# -- what they write ----------------------------------------------------------------------------------------------
 
 
 def test_layers_are_numbered_as_in_the_book():
@@ -216,18 +228,23 @@ def test_heads_have_the_colours_of_the_book():
     assert json.dumps(HEAD_COLOURS) in document and "schemeCategory10" not in document
 
 
-def test_nothing_but_the_iframe_runs_scripts_or_asks_for_libraries():
-    view = head_view(some_weights(L, H, T, T), TOKENS)
-    outside = view._repr_html_().replace(html.escape(Figure(view).document), "")
-    assert {tag for tag, _ in Figure(view).tags} == {"figure", "iframe", "div", "img", "figcaption"}
-    assert "require" not in outside and "cdnjs" not in outside and "<script" not in outside
-    for library in ("require.js/2.3.6/require.min.js", "d3/5.7.0/d3.min", "jquery/2.0.0/jquery.min"):
-        assert Figure(view).document.count(f"https://cdnjs.cloudflare.com/ajax/libs/{library}") == 1
+def every_view(tokens, bert):
+    weights = some_weights(L, H, len(tokens), len(tokens))
+    return [head_view(weights, tokens), model_view(weights, tokens), neuron_view(bert, "A cat sat.")]
 
 
-def test_tokens_are_shown_exactly_and_never_read_as_markup():
+def test_nothing_but_the_iframe_runs_scripts_or_asks_for_libraries(bert):
+    for shown in every_view(TOKENS, bert):
+        outside = shown._repr_html_().replace(html.escape(Figure(shown).document), "")
+        assert {tag for tag, _ in Figure(shown).tags} == {"figure", "iframe", "div", "img", "figcaption"}
+        assert "require" not in outside and "cdnjs" not in outside and "<script" not in outside
+        for library in ("require.js/2.3.6/require.min.js", "d3/5.7.0/d3.min", "jquery/2.0.0/jquery.min"):
+            assert Figure(shown).document.count(f"https://cdnjs.cloudflare.com/ajax/libs/{library}") == 1
+
+
+def test_tokens_are_shown_exactly_and_never_read_as_markup(view):
     weights = some_weights(L, H, len(EVIL), len(EVIL))
-    evil, tame = Figure(head_view(weights, EVIL)), Figure(head_view(weights, ["가"] * len(EVIL)))
+    evil, tame = Figure(view(weights, EVIL)), Figure(view(weights, ["가"] * len(EVIL)))
     assert evil.data["left_text"] == evil.data["right_text"] == EVIL
     for sign in ("</script", "<script", "<img", "<b"):
         assert evil.document.count(sign) == tame.document.count(sign)
@@ -235,19 +252,19 @@ def test_tokens_are_shown_exactly_and_never_read_as_markup():
     assert evil.img["alt"].endswith(" ".join(EVIL))
 
 
-def test_the_data_is_written_once_in_thousandths():
-    document = Figure(head_view(torch.eye(T).repeat(L, H, 1, 1), TOKENS)).document
+def test_the_data_is_written_once_in_thousandths(view):
+    document = Figure(view(torch.eye(T).repeat(L, H, 1, 1), TOKENS)).document
     assert document.replace(" ", "").count("[1000,0,0,0,0]") == L * H
 
 
-def test_all_layers_of_the_packaged_model_fit_into_a_page(bert):
-    view = head_view(bert.attend("The cat sat on the mat because it was tired."))
-    assert len(view._repr_html_().encode()) < 200_000
+def test_all_layers_of_the_packaged_model_fit_into_a_page(view, bert):
+    shown = view(bert.attend("The cat sat on the mat because it was tired."))
+    assert len(shown._repr_html_().encode()) < 200_000
 
 
-def test_twelve_layers_of_twelve_heads_for_thirty_tokens_stay_below_500_kilobytes():
+def test_twelve_layers_of_twelve_heads_for_thirty_tokens_stay_below_500_kilobytes(view):
     layers = [some_weights(1, 12, 30, 30) for _ in range(12)]
-    assert len(head_view(layers, ["한국"] * 30)._repr_html_().encode()) < 500_000
+    assert len(view(layers, ["한국"] * 30)._repr_html_().encode()) < 500_000
 
 
 def test_the_static_picture_shows_the_same_heads_in_the_same_colours_and_is_small():
@@ -261,12 +278,13 @@ def test_the_static_picture_shows_the_same_heads_in_the_same_colours_and_is_smal
     assert "정지 그림" in figure.text
 
 
-def test_it_is_readable_on_a_dark_page_and_tells_who_sees_nothing_why():
-    figure = Figure(head_view(some_weights(L, H, T, T), TOKENS))
-    assert "background: #fff" in figure.iframe["style"]
-    assert "color-scheme: light" in figure.document and "background: #fff; color: #1a1a1a" in figure.document
-    assert "움직이는 그림을 불러오지 못했습니다" in figure.document
-    assert figure.iframe["loading"] == "lazy" and "어텐션" in figure.iframe["title"]
+def test_they_are_readable_on_a_dark_page_and_tell_who_sees_nothing_why(bert):
+    for figure in map(Figure, every_view(TOKENS, bert)):
+        assert "background: #fff" in figure.iframe["style"]
+        assert "color-scheme: light" in figure.document and "background: #fff; color: #1a1a1a" in figure.document
+        assert "움직이는 그림을 불러오지 못했습니다" in figure.document
+        assert figure.iframe["loading"] == "lazy" and "그림" in figure.iframe["title"]
+        assert "정지 그림" in figure.text
 
 
 def test_longer_texts_get_a_taller_iframe_and_longer_tokens_a_wider_one():
@@ -277,6 +295,91 @@ def test_longer_texts_get_a_taller_iframe_and_longer_tokens_a_wider_one():
     assert int(wide["width"]) > int(short["width"]) and wide["height"] == short["height"]
 
 
-def test_equal_input_gives_an_equal_page():
-    weights = some_weights(L, H, T, T)
-    assert head_view(weights, TOKENS)._repr_html_() == head_view(weights, TOKENS)._repr_html_()
+def test_equal_input_gives_an_equal_page(bert):
+    first, again = ([shown._repr_html_() for shown in every_view(TOKENS, bert)] for _ in range(2))
+    assert first == again
+
+
+def test_no_english_label_of_bertviz_is_left(bert):
+    for figure in map(Figure, every_view(TOKENS, bert)):
+        for word in ("Layer: ", "Head: ", "'Layer '", '"Heads"', '"Layers"', "elementwise", "'Query '", "No token", "All<"):
+            assert word not in figure.document, word
+
+
+def test_the_picture_of_the_model_view_names_its_layers_and_holds_every_map():
+    figure = Figure(model_view(some_weights(6, H, T, T), TOKENS, layers=[2, 5]))
+    assert figure.params["include_layers"] == [2, 5] and figure.params["include_heads"] == [1, 2, 3]
+    assert figure.img["alt"] == "층 2, 5의 헤드 3개씩, 모두 6개의 어텐션 지도. 토큰: 가 나 다 라 마"
+
+
+# -- the neuron view ---------------------------------------------------------------------------------------------
+
+SENTENCE, REPLY = "The cat sat on the mat.", "It was tired."
+
+
+@pytest.mark.parametrize("layer", [1, 6])
+def test_the_neuron_view_holds_the_numbers_of_the_loaded_model(bert, layer):
+    attention = bert.attend(SENTENCE)
+    data = Figure(neuron_view(bert, SENTENCE, layer=layer)).data
+    assert data["left_text"] == data["right_text"] == attention.tokens
+    assert len(data["attn"]) == 1
+    assert torch.allclose(torch.tensor(data["attn"][0]) / 1000, attention.weights[layer - 1], atol=6e-4)
+    q, k = (torch.tensor(data[name][0]) / 100 for name in ("queries", "keys"))  # (h, T, d_k)
+    x, self_attention = attention.hidden_states[layer - 1], bert.model.encoder.layer[layer - 1].attention.self
+    for numbers, projection in ((q, self_attention.query), (k, self_attention.key)):
+        expected = projection(x).unflatten(-1, (12, 32)).transpose(0, 1)
+        assert torch.allclose(numbers, expected, atol=6e-3)
+    weights = (q @ k.mT / 32**0.5).softmax(-1)
+    assert torch.allclose(weights, attention.weights[layer - 1], atol=0.05)
+
+
+def test_another_model_with_other_sizes_gets_its_neuron_view_too(bert):
+    config = BertConfig(
+        hidden_size=24, num_hidden_layers=12, num_attention_heads=12, intermediate_size=7, hidden_act="gelu_new",
+        vocab_size=bert.tokenizer.vocab_size, max_position_embeddings=19,
+    )  # fmt: skip
+    other = Bert(BertModel._from_config(config, attn_implementation="eager").eval(), bert.tokenizer, "tiny")
+    figure = Figure(neuron_view(other, SENTENCE, layer=12, head=7))
+    expected = other.attend(SENTENCE).weights[11]
+    assert torch.allclose(torch.tensor(figure.data["attn"][0]) / 1000, expected, atol=6e-4)
+    assert figure.params["head"] == 6
+
+
+def test_the_neuron_view_of_a_pair_can_be_looked_at_by_direction_with_its_data_written_once(bert):
+    figure = Figure(neuron_view(bert, SENTENCE, REPLY))
+    assert list(figure.params["attention"]) == ["all"]
+    assert figure.params["pair_start"] == bert.attend(SENTENCE, REPLY).pair_start
+    assert "글 A → 글 B" in figure.document
+
+
+def test_the_neuron_view_changes_neither_the_model_nor_the_random_numbers(bert):
+    state, before = torch.random.get_rng_state(), bert.attend(SENTENCE).weights
+    neuron_view(bert, SENTENCE, layer=3)
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert torch.equal(bert.attend(SENTENCE).weights, before)
+    assert not bert.model.training and bert.model.device.type == "cpu"
+
+
+def test_the_neuron_view_stays_below_500_kilobytes_or_says_what_is_too_large(bert):
+    assert len(neuron_view(bert, "cat " * 50)._repr_html_().encode()) < 500_000
+    with pytest.raises(ValueError, match=r"헤드 12 × 토큰 102 × .*한계인 80,000개를 넘습니다. 글을 줄이십시오"):
+        neuron_view(bert, "cat " * 100)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layer": 7}, "층은 1부터 6까지"),
+        ({"head": 0}, "헤드는 1부터 12까지"),
+        ({"query": 9}, "0부터 8까지입니다. 받은 값: 9"),
+        ({"text": ""}, "글이 비어 있습니다"),
+    ],
+)
+def test_the_neuron_view_refuses_what_does_not_exist(bert, options, message):
+    with pytest.raises(ValueError, match=message):
+        neuron_view(bert, **{"text": SENTENCE} | options)
+
+
+def test_the_neuron_view_asks_for_a_loaded_model(bert):
+    with pytest.raises(TypeError, match=r"load_bert\(\).*BertModel"):
+        neuron_view(bert.model, SENTENCE)

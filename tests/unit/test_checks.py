@@ -11,9 +11,11 @@ from multihead.checks import (
     check_crossing_length,
     check_head_contributions,
     check_kv_head,
+    check_mean_entropy,
     check_merge_heads,
     check_multi_head_attention,
     check_parameter_count,
+    check_sink_heads,
     check_sliding_window,
     check_split_heads,
     check_strongest_head,
@@ -65,6 +67,35 @@ STRONGEST_WRONG = {
     "있어야 할 답은": lambda w, q, k: (2, 3),
     "아직 비어 있습니다": lambda w, q, k: None,
     "TypeError": lambda w, q, k: 4,
+}
+
+ENTROPY_RIGHT = [
+    lambda w: -torch.special.xlogy(w, w).sum(-1).mean(-1),
+    lambda w: torch.distributions.Categorical(probs=w.clamp_min(1e-9)).entropy().mean(-1),
+]
+ENTROPY_WRONG = {
+    "NaN": lambda w: -(w * w.log()).sum(-1).mean(-1),
+    "부호": lambda w: torch.special.xlogy(w, w).sum(-1).mean(-1),
+    "밑이 2인": lambda w: -(w * w.clamp_min(1e-9).log2()).sum(-1).mean(-1),
+    "평균이 아니라 합": lambda w: torch.special.entr(w).mean((-1, -2)),
+    "걸쳐 더했습니다": lambda w: torch.special.entr(w).sum((-1, -2)),
+    "가중치부터 평균": lambda w: torch.special.entr(w.mean(2)).sum(-1),
+    "값이 다릅니다": lambda w: torch.special.entr(w).sum(-1).amax(-1),
+    "모양이 다릅니다": lambda w: torch.special.entr(w).sum(-1),
+    "아직 비어 있습니다": lambda w: None,
+}
+
+SINKS_RIGHT = [
+    lambda w: (w[:, :, 1:-1].mean(2).argmax(-1) == 0).sum().item(),
+    lambda w: sum(head[1:-1].sum(0).argmax() == 0 for layer in w for head in layer),
+]
+SINKS_WRONG = {
+    "쿼리인 행까지": lambda w: (w.mean(2).argmax(-1) == 0).sum().item(),
+    "쿼리와 키가 뒤바뀌었습니다": lambda w: (w[..., 1:-1].mean(3).argmax(-1) == 0).sum().item(),
+    "다른 모든 토큰보다": lambda w: (w[:, :, 1:-1, 0].mean(2) > 0.2).sum().item(),
+    "마지막 토큰을": lambda w: (w[:, :, 1:-1].mean(2).argmax(-1) == w.shape[-1] - 1).sum().item(),
+    "2이어야 하는데 6이": lambda w: w[..., 0, 0].numel(),
+    "아직 비어 있습니다": lambda w: ...,
 }
 
 ATTENTION_RIGHT = [
@@ -191,6 +222,8 @@ EXERCISES = [
     (check_split_heads, SPLIT_RIGHT, SPLIT_WRONG),
     (check_merge_heads, MERGE_RIGHT, MERGE_WRONG),
     (check_strongest_head, STRONGEST_RIGHT, STRONGEST_WRONG),
+    (check_mean_entropy, ENTROPY_RIGHT, ENTROPY_WRONG),
+    (check_sink_heads, SINKS_RIGHT, SINKS_WRONG),
     (check_attention, ATTENTION_RIGHT, ATTENTION_WRONG),
     (check_causal_mask, CAUSAL_RIGHT, CAUSAL_WRONG),
     (check_head_contributions, CONTRIBUTIONS_RIGHT, CONTRIBUTIONS_WRONG),

@@ -1,8 +1,9 @@
 """Interactive widgets: the same class works in Jupyter, in Colab and on the book's static pages."""
 
 from multihead.widgets.attention_playground import AttentionPlayground
+from multihead.widgets.head_atlas import HeadAtlas
 from multihead.widgets.head_splitter import HeadSplitter
 from multihead.widgets.kv_cache_calculator import KVCacheCalculator
 from multihead.widgets.parameter_counter import ParameterCounter
 
-__all__ = ["AttentionPlayground", "HeadSplitter", "KVCacheCalculator", "ParameterCounter"]
+__all__ = ["AttentionPlayground", "HeadAtlas", "HeadSplitter", "KVCacheCalculator", "ParameterCounter"]
