@@ -2,7 +2,8 @@
 
 Written to ``_static/bert/``, read by ``worker.js``:
 
-    model.json          the shapes, and where each tensor lies in encoder.bin
+    model.json          the shapes, where each tensor lies in encoder.bin, the size of each file, and a version that is
+                        part of their addresses, so that a browser may keep them for good
     encoder.bin         every tensor that the attention maps depend on, float16, one after the other
     embeddings/000.bin  rows 0 to 255 of the word embeddings, float16; 001.bin the next 256, and so on
     vocab.txt           token i in line i
@@ -13,6 +14,7 @@ Only numpy and safetensors are needed, torch is not.
 """
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from shutil import copy2
 
@@ -40,6 +42,7 @@ def needed(name, num_layers):
 def write_model(source: Path, target: Path) -> None:
     """Converts the model folder ``source`` (config.json, model.safetensors, vocab.txt) into the files above."""
     config = json.loads((source / "config.json").read_text("utf-8"))
+    (target / "model.json").unlink(missing_ok=True)  # says that the others are complete, so it goes first and comes last
     tensors = {name.removeprefix("bert."): t for name, t in load_file(source / "model.safetensors").items()}
     (target / "embeddings").mkdir(parents=True, exist_ok=True)
 
@@ -56,7 +59,14 @@ def write_model(source: Path, target: Path) -> None:
             tensor.astype("<f2").tofile(file)
             places[name] = {"offset": offset, "shape": tensor.shape}
             offset += tensor.size
+    copy2(source / "vocab.txt", target)
+    names = ["vocab.txt", "encoder.bin", *sorted(f"embeddings/{path.name}" for path in (target / "embeddings").iterdir())]
+    digest = sha256()
+    for name in names:
+        digest.update((target / name).read_bytes())
     model = {
+        "version": digest.hexdigest()[:16],
+        "files": {name: (target / name).stat().st_size for name in names},
         "num_layers": config["num_hidden_layers"],
         "num_heads": config["num_attention_heads"],
         "d_model": config["hidden_size"],
@@ -65,15 +75,14 @@ def write_model(source: Path, target: Path) -> None:
         "rows": ROWS,
         "tensors": places,
     }
-    (target / "model.json").write_text(json.dumps(model), "utf-8")
-    copy2(source / "vocab.txt", target)
     (target / "README.txt").write_text(README.format(positions=MAX_TOKENS, rows=ROWS), "utf-8")
+    (target / "model.json").write_text(json.dumps(model), "utf-8")
 
 
 def write_files(app):
     target = Path(app.outdir, "_static", "bert")
     source = get_model_path()
-    done = target / "model.json"  # written after the weights
+    done = target / "model.json"
     if not done.exists() or done.stat().st_mtime < max(Path(__file__).stat().st_mtime, source.stat().st_mtime):
         write_model(source, target)
     for script in ("bert.js", "worker.js"):

@@ -137,6 +137,24 @@ export function clampInteger(text, [low, high], label) {
 export const escapeHtml = (text) =>
     text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
+// ---- attention maps of a real model ------------------------------------------------------------------------------
+
+// Weights as pack_weights in base.py wrote them: 16-bit numbers, low byte first, 10000 for a weight of 1.
+export function unpackWeights(base64) {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    return Float64Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true) / 10000);
+}
+
+const isWide = (token) => /[\u1100-\u11ff\u3040-\ud7ff\uf900-\ufaff]/.test(token);
+// Roughly how wide a token is at 13 px.
+export const tokenWidth = (token) => [...token].reduce((sum, c) => sum + (isWide(c) ? 13 : 7.6), 0);
+
+// The corner of a grid of all heads. On a narrow screen the layers become columns (widget.css).
+export const GRID_CORNER =
+    '<span class="mh-when-wide">층 ↓ 헤드 →</span><span class="mh-when-narrow">헤드 ↓<br>층 →</span>';
+export const numbersTo = (count) => Array.from({ length: count }, (_, i) => i + 1);
+
 // ---- DOM ---------------------------------------------------------------------------------------------------------
 
 // element("p", { class: "mh-note", onclick: f }, "text", child)
@@ -206,6 +224,14 @@ export function radioGroup({ name, legend, options, change }) {
             element("input", { type: "radio", name, value, onchange: () => change(value) }), ...children));
     return element("fieldset", { class: `mh-radios mh-${name}` }, element("legend", { class: "mh-label" }, legend),
         element("div", { class: "mh-options" }, ...buttons));
+}
+
+// A list to choose from. `options` holds [value, text] for each; `change(value)` gets the value as text.
+export function selectControl({ name, label, options, change }) {
+    const select = element("select", { name, onchange: () => change(select.value) },
+        ...options.map(([value, text]) => element("option", { value }, text)));
+    const node = element("label", { class: "mh-select" }, element("span", { class: "mh-label" }, label), select);
+    return { node, select };
 }
 
 // A check box as large as a finger. Returns the node and show(value).
