@@ -5,5 +5,6 @@ from multihead.widgets.head_atlas import HeadAtlas
 from multihead.widgets.head_splitter import HeadSplitter
 from multihead.widgets.kv_cache_calculator import KVCacheCalculator
 from multihead.widgets.parameter_counter import ParameterCounter
+from multihead.widgets.sentence_explorer import SentenceExplorer
 
-__all__ = ["AttentionPlayground", "HeadAtlas", "HeadSplitter", "KVCacheCalculator", "ParameterCounter"]
+__all__ = ["AttentionPlayground", "HeadAtlas", "HeadSplitter", "KVCacheCalculator", "ParameterCounter", "SentenceExplorer"]

@@ -244,3 +244,35 @@ export function checkControl({ name, label, change }) {
 export function checkRadio(group, value) {
     for (const input of group.querySelectorAll("input")) input.checked = input.value === String(value);
 }
+
+// All heads of a model as radio buttons: left and right go through the heads, up and down through the layers.
+// `chosen()` is { layer, head } now, `choose(layer, head)` is called with another one; both count from 1.
+// Returns the node and cells[layer - 1][head - 1] = { input, face }.
+export function headGrid({ layers, heads, chosen, choose }) {
+    const cells = numbersTo(layers).map((layer) => numbersTo(heads).map((head) => {
+        const input = element("input", {
+            type: "radio", name: "cell", value: `${layer}-${head}`, onchange: () => choose(layer, head),
+        });
+        const face = element("span", { class: "mh-face" });
+        return { input, face, node: element("label", { class: "mh-head-cell" }, input, face) };
+    }));
+    const axis = (n) => element("span", { class: "mh-axis-label", "aria-hidden": "true" }, String(n));
+    const corner = axis("");
+    corner.innerHTML = GRID_CORNER;
+    const node = element("fieldset", {
+        class: "mh-atlas-grid", style: `--layers:${layers};--heads:${heads}`,
+        onkeydown: (event) => {
+            const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+            if (!step) return;
+            event.preventDefault();
+            const { layer, head } = chosen();
+            const next = Math.max(1, Math.min(layers, layer + step));
+            choose(next, head);
+            cells[next - 1][head - 1].input.focus();
+        },
+    }, element("legend", { class: "mh-small" }, "칸을 고르면 그 헤드의 지도를 그립니다."),
+    element("div", { class: "mh-scroll" }, element("div", { class: "mh-atlas-cells" },
+        corner, ...numbersTo(heads).map(axis),
+        ...cells.flatMap((row, i) => [axis(i + 1), ...row.map((cell) => cell.node)]))));
+    return { node, cells };
+}

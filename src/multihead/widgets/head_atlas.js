@@ -1,7 +1,7 @@
 // HeadAtlas: every head of a model, coloured by a score; the map of one head, with relations between words over it.
 
 import {
-    element, escapeHtml, GRID_CORNER, numbersTo, refresh, selectControl, tokenWidth, unpackWeights,
+    element, escapeHtml, GRID_CORNER, headGrid, numbersTo, refresh, selectControl, tokenWidth, unpackWeights,
 } from "./core.js";
 
 const SETTINGS = ["score", "layer", "head", "sentence", "relation"];
@@ -202,7 +202,6 @@ function rowMarkup({ layer, head, text, bar, low, high, baseline }) {
         `style="width:${at(bar)}"></span>${interval}</span><span class="mh-row-text">${text}</span>`;
 }
 
-const sizeStyle = ({ _atlas }) => `--layers:${_atlas.layers};--heads:${_atlas.heads}`;
 
 const legendMarkup = ({ low, high }, negative) =>
     `<span data-out="low">${low}</span><span class="mh-scale ${negative ? "is-signed" : ""}"></span><span data-out="high">${high}</span>`;
@@ -234,32 +233,8 @@ function render({ model, el }) {
     };
     controls.relation.node.hidden = atlas.relations.length === 0;
 
-    // The grid: native radio buttons; left and right go through the heads, up and down through the layers.
     const choose = (layer, head) => set({ layer, head });
-    const cells = numbersTo(atlas.layers).map((layer) => numbersTo(atlas.heads).map((head) => {
-        const input = element("input", { type: "radio", name: "cell", value: `${layer}-${head}`, onchange: () => choose(layer, head) });
-        const face = element("span", { class: "mh-face" });
-        return { input, face, node: element("label", { class: "mh-head-cell" }, input, face) };
-    }));
-    const axis = (numbers) => numbers.map((n) => element("span", { class: "mh-axis-label", "aria-hidden": "true" }, String(n)));
-    const layerLabels = axis(numbersTo(atlas.layers));
-    const corner = element("span", { class: "mh-axis-label", "aria-hidden": "true" });
-    corner.innerHTML = GRID_CORNER;
-    const grid = element("fieldset", {
-        class: "mh-atlas-grid", style: sizeStyle({ _atlas: atlas }),
-        onkeydown: (event) => {
-            const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-            if (!step) return;
-            event.preventDefault();
-            const { layer, head } = read();
-            const next = Math.max(1, Math.min(atlas.layers, layer + step));
-            choose(next, head);
-            cells[next - 1][head - 1].input.focus();
-        },
-    }, element("legend", { class: "mh-small" }, "칸을 고르면 그 헤드의 지도를 그립니다."),
-    element("div", { class: "mh-scroll" }, element("div", { class: "mh-atlas-cells" },
-        corner, ...axis(numbersTo(atlas.heads)),
-        ...cells.flatMap((row, i) => [layerLabels[i], ...row.map(({ node }) => node)]))));
+    const { node: grid, cells } = headGrid({ ...atlas, chosen: read, choose });
 
     const out = (name, tag = "span") => element(tag, { "data-out": name });
     const shown = { head: out("head", "strong"), value: out("value", "strong"), place: out("place"), arcs: out("arcs", "p"),
@@ -400,7 +375,7 @@ export function still(state) {
         `<span class="mh-head-cell ${l + 1 === state.layer && i + 1 === state.head ? "is-chosen" : ""}">` +
         `<span class="mh-face">${cellMarkup(value, range)}</span></span>`).join(""));
     return `<figure class="mh-still"><p>칸의 숫자는 ‘${escapeHtml(score)}’ 점수입니다.</p>` +
-        `<div class="mh-scroll mh-atlas-grid" style="${sizeStyle(state)}"><div class="mh-atlas-cells">${label(GRID_CORNER)}` +
+        `<div class="mh-scroll mh-atlas-grid" style="--layers:${atlas.layers};--heads:${atlas.heads}"><div class="mh-atlas-cells">${label(GRID_CORNER)}` +
         `${numbersTo(atlas.heads).map(label).join("")}${rows.join("")}</div></div>` +
         `<p class="mh-legend">${legendMarkup(texts, range[0] < 0)}</p>` +
         `<p>헤드 <strong>${texts.head}</strong> · ${escapeHtml(score)} ${texts.value} (${texts.place})</p>` +
