@@ -31,6 +31,7 @@ export function mapOf({ tokens, heads, weights }, layer, head) {
 }
 
 const isSpecial = (token) => ["[CLS]", "[SEP]", "[PAD]"].includes(token);
+const isWord = (token) => !isSpecial(token) && /[\p{L}\p{N}]/u.test(token);
 // The tokens that are drawn; all of them if none would be left.
 function shownTokens(tokens, specials) {
     const words = tokens.flatMap((token, i) => (isSpecial(token) ? [] : [i]));
@@ -66,7 +67,7 @@ function rowChange(a, b, pairs) {
 // Every head with its reaction and the query of `first` whose row changes most; null if no word is in both sentences.
 export function headReactions(first, second) {
     const pairs = matchedTokens(first.tokens, second.tokens);
-    const rows = pairs.filter(([query]) => !isSpecial(first.tokens[query]));
+    const rows = pairs.filter(([query]) => isWord(first.tokens[query]));
     if (!rows.length) return null;
     return Array.from({ length: first.layers * first.heads }, (_, i) => {
         const [layer, head] = [Math.floor(i / first.heads) + 1, (i % first.heads) + 1];

@@ -89,6 +89,11 @@ class SentenceExplorer(Widget):
         return {"tokens": attention.tokens}, [attention.weights.numpy().astype("<f4").tobytes()]
 
 
+def is_word(token: str) -> bool:
+    """Neither a special token nor punctuation."""
+    return token not in SPECIAL and any(character.isalnum() for character in token)
+
+
 def matched_tokens(first: list[str], second: list[str]) -> list[tuple[int, int]]:
     """Pairs (token of first, token of second) of the longest common beginning and, behind it, the longest common end."""
     shorter = min(len(first), len(second))
@@ -109,10 +114,10 @@ def head_reactions(first: Attention, second: Attention) -> Tensor:
 
         ½ (Σ_{(k, l) in M} |a_k − b_l| + |Σ_{k not in M} a_k − Σ_{l not in M} b_l|)
 
-    A head's reaction is the mean over the matched queries that are no special tokens. Raises ValueError if there are none.
+    A head's reaction is the mean over the matched queries that are words. Raises ValueError if there are none.
     """
     pairs = matched_tokens(first.tokens, second.tokens)
-    rows = [pair for pair in pairs if first.tokens[pair[0]] not in SPECIAL]
+    rows = [pair for pair in pairs if is_word(first.tokens[pair[0]])]
     if not rows:
         raise ValueError("두 문장의 처음과 끝에 같은 낱말이 없어 견줄 행이 없습니다.")
     keys_a, keys_b = (list(keys) for keys in zip(*pairs))
