@@ -23,7 +23,7 @@ class Failure extends Error {
 
 // ---- files ---------------------------------------------------------------------------------------------------------
 
-const damaged = new Set(); // files that the browser's cache may hold in part: fetched anew
+const damaged = new Set(); // files that the browser's cache may hold in part, or as missing: fetched anew
 
 // The bytes of a file. `received(bytes)` is called as they come, with how many more there are.
 async function load(name, { signal, version, size, received = () => {} }) {
@@ -48,7 +48,10 @@ async function load(name, { signal, version, size, received = () => {} }) {
         received(-count);
         throw new Failure(signal.aborted ? "cancelled" : "interrupted", { file: name });
     }
-    if (!response.ok) throw new Failure("missing", { file: name, status: response.status });
+    if (!response.ok) {
+        damaged.add(name); // browsers keep a 404 too
+        throw new Failure("missing", { file: name, status: response.status });
+    }
     if (size !== undefined && count !== size) {
         damaged.add(name);
         received(-count);
