@@ -108,7 +108,16 @@ def rounded_to_half(bert):
     return model
 
 
-def test_maps_of_50_sentences_equal_those_of_torch(bert, folder, tmp_path):
+@pytest.fixture
+def one_thread():
+    """For short sentences more threads cost more than they bring, most of all beside other work."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def test_maps_of_50_sentences_equal_those_of_torch(bert, folder, tmp_path, one_thread):
     token_lists = list(sentences(bert, 50))
     assert {3, 64} <= {len(tokens) for tokens in token_lists}
     (tmp_path / "tokens.json").write_text(json.dumps(token_lists))
@@ -144,3 +153,20 @@ def test_the_files_are_what_one_sentence_may_cost(folder):
     largest = max(path.stat().st_size for path in (folder / "embeddings").iterdir())
     assert fixed + 31 * largest <= 25_000_000  # a sentence of 12 tokens needs at most 12 files, and a third of them is usual
     assert "Apache License 2.0" in (folder / "README.txt").read_text("utf-8")
+
+
+def test_model_json_knows_the_size_of_every_file_and_a_version_that_follows_the_content(folder, tmp_path):
+    model = json.loads((folder / "model.json").read_text("utf-8"))
+    loaded = [path for path in folder.rglob("*") if path.suffix == ".bin" or path.name == "vocab.txt"]
+    assert model["files"] == {path.relative_to(folder).as_posix(): path.stat().st_size for path in loaded}
+
+    source = tmp_path / "source"
+    source.mkdir()
+    for path in get_model_path().iterdir():
+        if path.name in ("config.json", "model.safetensors"):
+            (source / path.name).symlink_to(path)
+    vocabulary = (get_model_path() / "vocab.txt").read_bytes()
+    (source / "vocab.txt").write_bytes(vocabulary.replace(b"\ncat\n", b"\ntac\n"))
+    write_model(source, tmp_path / "other")
+    other = json.loads((tmp_path / "other" / "model.json").read_text("utf-8"))
+    assert other["version"] != model["version"] and other["files"] == model["files"]
