@@ -32,8 +32,9 @@ async function load(name, { signal, version, size, received = () => {} }) {
     let count = 0;
     try {
         const address = new URL(version ? `${name}?v=${version}` : name, import.meta.url);
-        // The version is part of the address: what the browser has under it is right for good.
-        response = await fetch(address, { signal, cache: !version ? "no-cache" : damaged.has(name) ? "reload" : "force-cache" });
+        // With the version in the address, what the browser has under it is right for good.
+        const cache = damaged.has(name) ? "reload" : version ? "force-cache" : "no-cache";
+        response = await fetch(address, { signal, cache });
         if (response.ok) {
             for (const reader = response.body.getReader(); ;) {
                 const { done, value } = await reader.read();
@@ -78,6 +79,7 @@ async function config(signal) {
         try {
             kept.set("model.json", JSON.parse(text));
         } catch {
+            damaged.add("model.json");
             throw new Failure("truncated", { file: "model.json", bytes: text.length });
         }
     }

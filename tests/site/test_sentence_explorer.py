@@ -312,7 +312,7 @@ def test_every_text_gets_the_answer_that_its_reader_expects(open_page, server):
     assert "글이 비어 있습니다" in alert.inner_text() and page.locator("[name=text_retry]").is_hidden()
     assert page.locator(".mh-sentence-title:visible").count() == 0
     ask(page, "a " * 70)
-    alert.get_by_text("토큰 72로 나뉘어 한계인 64개를 넘습니다").wait_for()
+    alert.get_by_text("토큰 72개로 나뉘어 한계인 64개를 넘습니다").wait_for()
     assert "encoder.bin" not in model_files(server)
     ask(page, "\u200b\u200b")
     alert.get_by_text("글이 비어 있습니다").wait_for()
@@ -334,12 +334,13 @@ def test_every_text_gets_the_answer_that_its_reader_expects(open_page, server):
 
 
 FAULTS = {
-    "encoder.bin is missing": ("encoder.bin", "missing", r"‘encoder.bin’을 서버에서 찾지 못했습니다\(응답 404\)"),
-    "encoder.bin is truncated": ("encoder.bin", "truncated", "‘encoder.bin’이 온전하지 않아"),
-    "encoder.bin is interrupted": ("encoder.bin", "interrupted", "‘encoder.bin’을 받다가 연결이 끊겨"),
-    "vocab.txt is truncated": ("vocab.txt", "truncated", "‘vocab.txt’이 온전하지 않아"),
-    "a shard is missing": ("embeddings/00", "missing", r"‘embeddings/00\d.bin’을 서버에서 찾지 못했습니다"),
-    "a shard is truncated": ("embeddings/00", "truncated", r"‘embeddings/00\d.bin’이 온전하지 않아"),
+    "encoder.bin is missing": ("encoder.bin", "missing", r"찾지 못했습니다\(encoder.bin, 응답 404\)"),
+    "encoder.bin is truncated": ("encoder.bin", "truncated", r"온전하지 않아 버렸습니다\(encoder.bin, "),
+    "encoder.bin is interrupted": ("encoder.bin", "interrupted", r"연결이 끊겨, 받던 것을 버렸습니다\(encoder.bin\)"),
+    "vocab.txt is truncated": ("vocab.txt", "truncated", r"온전하지 않아 버렸습니다\(vocab.txt, "),
+    "model.json is truncated": ("model.json", "truncated", r"온전하지 않아 버렸습니다\(model.json, "),
+    "a shard is missing": ("embeddings/00", "missing", r"찾지 못했습니다\(embeddings/00\d.bin, "),
+    "a shard is truncated": ("embeddings/00", "truncated", r"온전하지 않아 버렸습니다\(embeddings/00\d.bin, "),
 }
 
 
@@ -474,7 +475,7 @@ def test_in_a_kernel_python_answers_and_nothing_is_loaded(show, bert, monkeypatc
     assert f"friend → {attention.tokens[row.argmax()]} {row.max():.2f}" in page.locator(".mh-scroll svg").first.get_attribute("aria-label")
     assert page.locator("[data-out=text_cost]").is_hidden() and "#" not in page.url
     ask(page, "a " * 70)
-    page.locator("[role=alert]", has_text="토큰 72로 나뉘어").wait_for()
+    page.locator("[role=alert]", has_text="토큰 72개로 나뉘어").wait_for()
     assert page.locator(".mh-sentence-title:visible").count() == 0
     ask(page, "나는")
     page.locator("[data-out=text_note]", has_text="어휘는 영어").wait_for()

@@ -150,7 +150,7 @@ def test_every_failure_and_every_vocabulary_gets_a_korean_sentence():
     ]  # fmt: skip
     texts = evaluate("sentence_explorer.js", "return given.map(module.failureText);", failures)
     assert all(re.search(r"(니다|십시오)\.$|: x$", text) and "undefined" not in text for text in texts)
-    assert "토큰 72로 나뉘어 한계인 64개" in texts[1] and "1,000바이트, 원래는 2,000바이트" in texts[3]
+    assert "토큰 72개로 나뉘어 한계인 64개" in texts[1] and "1,000바이트, 원래는 2,000바이트" in texts[3]
 
     given = [["cat"], ["[UNK]", "[UNK]"], ["cat", "[UNK]"], ["\u1102", "##\u1161", "[UNK]"], []]
     notes = evaluate("sentence_explorer.js", "return given.map((tokens) => module.vocabularyNote({ tokens: ['[CLS]', ...tokens] }));", given)

@@ -3,7 +3,7 @@
 // On a page of the book the model runs in the reader's browser (site/bert/worker.js), in a kernel Python answers.
 
 import {
-    checkControl, element, escapeHtml, formatNumber, headGrid, headStyle, josa, refresh, selectControl, tokenWidth,
+    checkControl, element, escapeHtml, formatNumber, headGrid, headStyle, refresh, selectControl, tokenWidth,
     unpackWeights,
 } from "./core.js";
 
@@ -92,11 +92,11 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)}\u00a0MB`;
 export function failureText({ kind, ...facts }) {
     return {
         empty: () => "글이 비어 있습니다. 한 글자 이상 쓰십시오.",
-        too_long: () => `글이 토큰 ${josa(facts.count, "으로/로")} 나뉘어 한계인 ${formatNumber(facts.most)}개를 넘습니다. 글을 줄이십시오.`,
-        missing: () => `모델 파일 ${quoted(facts.file)}을 서버에서 찾지 못했습니다(응답 ${facts.status}). 잠시 뒤에 다시 시도하십시오.`,
-        truncated: () => `모델 파일 ${quoted(facts.file)}이 온전하지 않아(${formatNumber(facts.bytes)}바이트` +
-            `${facts.expected ? `, 원래는 ${formatNumber(facts.expected)}바이트` : ""}) 버렸습니다. 다시 시도하십시오.`,
-        interrupted: () => `모델 파일 ${quoted(facts.file)}을 받다가 연결이 끊겨, 받던 것을 버렸습니다. 연결을 확인하고 다시 시도하십시오.`,
+        too_long: () => `글이 토큰 ${formatNumber(facts.count)}개로 나뉘어 한계인 ${formatNumber(facts.most)}개를 넘습니다. 글을 줄이십시오.`,
+        missing: () => `모델 파일을 서버에서 찾지 못했습니다(${facts.file}, 응답 ${facts.status}). 잠시 뒤에 다시 시도하십시오.`,
+        truncated: () => `받은 모델 파일이 온전하지 않아 버렸습니다(${facts.file}, ${formatNumber(facts.bytes)}바이트` +
+            `${facts.expected ? `, 원래는 ${formatNumber(facts.expected)}바이트` : ""}). 다시 시도하십시오.`,
+        interrupted: () => `모델 파일을 받다가 연결이 끊겨, 받던 것을 버렸습니다(${facts.file}). 연결을 확인하고 다시 시도하십시오.`,
         cancelled: () => "계산을 그만두었습니다. 다시 시도하거나 준비된 문장을 고르십시오.",
         no_worker: () => "이 브라우저에서는 모델을 돌릴 수 없습니다(Web Worker를 열지 못했습니다). 준비된 문장은 그대로 볼 수 있습니다.",
         other_model: () => "이 모델은 파이썬 커널이 있어야 계산합니다. 이 페이지에서는 준비된 문장만 볼 수 있습니다.",
