@@ -477,7 +477,8 @@ def test_in_a_kernel_python_answers_and_nothing_is_loaded(show, bert, monkeypatc
     ask(page, "a " * 70)
     page.locator("[role=alert]", has_text="토큰 72개로 나뉘어").wait_for()
     assert page.locator(".mh-sentence-title:visible").count() == 0
-    ask(page, "나는")
+    page.fill("[name=text]", "나는")
+    page.keyboard.press("Enter")
     page.locator("[data-out=text_note]", has_text="어휘는 영어").wait_for()
     page.evaluate("stop()")
     assert page.evaluate("[listening(), document.body.childElementCount]") == [0, 0]

@@ -176,6 +176,13 @@ def test_a_sentence_that_was_not_computed_is_no_blank_and_no_markup():
     assert "아직 계산하지 않았습니다" in html and "<b>" not in html and "&lt;b&gt;new" in html
 
 
+def test_tokens_never_become_markup(monkeypatch):
+    texts = ["<img src=x> & <b>bold</b>", "<i>thin</i> & <b>bold</b>"]
+    monkeypatch.setattr("multihead.widgets.sentence_explorer.PREPARED", texts)
+    html = still(text=texts[0], compare=texts[1])
+    assert html.count("&lt;b&gt;bold&lt;/b&gt;</text>") == 8 and not re.search("<img|<b>|<i>", html)
+
+
 # -- settings and answers --------------------------------------------------------------------------------------------
 
 

@@ -247,7 +247,8 @@ function openBrowserModel(address) {
     function start() {
         worker = new Worker(address, { type: "module" });
         worker.onmessage = ({ data: { id, error, loaded, total, ...answer } }) => {
-            const { resolve, reject, progress } = pending.get(id);
+            const { resolve, reject, progress } = pending.get(id) ?? {};
+            if (!resolve) return; // the last bytes of what has failed already
             if (total !== undefined) return progress?.(loaded, total);
             pending.delete(id);
             return error ? reject(new Failure(error)) : resolve(answer);
