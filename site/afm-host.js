@@ -45,13 +45,15 @@ function createModel(state, models) {
 
 // ---- modules and styles, each distinct text once ----
 
+// A built page names the module's file; a page that Jupyter itself has saved holds the module as text.
 const modules = new Map();
-function importModule(source) {
-    if (!modules.has(source)) {
-        const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-        modules.set(source, import(url).finally(() => URL.revokeObjectURL(url)));
+function importModule({ _esm_file, _esm }) {
+    if (_esm_file) return import(new URL(_esm_file, document.baseURI));
+    if (!modules.has(_esm)) {
+        const url = URL.createObjectURL(new Blob([_esm], { type: "text/javascript" }));
+        modules.set(_esm, import(url).finally(() => URL.revokeObjectURL(url)));
     }
-    return modules.get(source);
+    return modules.get(_esm);
 }
 
 function addStyle(css) {
@@ -66,7 +68,7 @@ function addStyle(css) {
 
 // The still gives way to the widget within one task, so that the reader never sees an empty place.
 async function showLive(view, model) {
-    const { default: widget, still } = await importModule(model.get("_esm"));
+    const { default: widget, still } = await importModule(model.state);
     addStyle(model.get("_css"));
     const stills = [...view.childNodes];
     const el = document.createElement("div");

@@ -1,13 +1,16 @@
-"""Sphinx extension: Pretendard, cut down to the characters that the finished pages use."""
+"""Sphinx extension: Pretendard, cut down to the characters and the weights that the finished pages use."""
 
 import re
 from html import unescape
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.varLib import instancer
 
 SOURCE = "node_modules/pretendard/dist/web/variable/woff2/PretendardVariable.woff2"
 FONT = "_static/fonts/pretendard.woff2"
+TEXTS = ("**/*.html", "_static/*.js", "_static/widgets/*.js")
+WEIGHTS = (400, 700)  # as in web_font.css
 ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + "·…–—‘’“”×−→←↑↓√≈≤≥"
 
 
@@ -25,18 +28,19 @@ def preload_font(app, pagename, templatename, context, doctree):
 
 def subset_font(app, exception):
     outdir = Path(app.outdir)
-    texts = [*outdir.rglob("*.html"), *outdir.glob("_static/*.js")]
+    texts = [path for pattern in TEXTS for path in outdir.glob(pattern)]
     font_file = outdir / FONT
     if exception or app.builder.name != "html":
         return
     if font_file.exists() and all(path.stat().st_mtime <= font_file.stat().st_mtime for path in texts):
         return
     used = set(ALWAYS).union(*(characters(path.read_text("utf-8")) for path in texts))
-    options = subset.Options(flavor="woff2")
+    options = subset.Options(flavor="woff2", layout_features=["kern", "tnum"], hinting=False)
     font = subset.load_font(Path(app.confdir, SOURCE), options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(text="".join(used))
     subsetter.subset(font)
+    font = instancer.instantiateVariableFont(font, {"wght": WEIGHTS})
     font_file.parent.mkdir(parents=True, exist_ok=True)
     subset.save_font(font, font_file, options)
 

@@ -1,12 +1,17 @@
 """Sphinx extension: every widget gets a still picture, which readers see without JavaScript and until it is live.
 
 The still of an anywidget is drawn by its own module (`still(state)`, run in Node by stills.mjs), that of another widget
-is what its Output last showed in the kernel. afm-host.js replaces the stills that it can revive.
+is what it last showed in the kernel. afm-host.js replaces the stills that it can revive.
+
+What many pages share goes into files of its own, below ``_static/widgets/``: the modules of the widgets, and pictures,
+which a browser then loads when it needs them. Of the widgets' state a page keeps what afm-host.js reads.
 """
 
+import base64
 import json
 import re
 import subprocess
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 
@@ -15,6 +20,19 @@ from node import NODE
 from sphinx.errors import ExtensionError
 
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(.*?)</script>', re.S)
+
+
+class Files:
+    """Contents under names that follow from them, in ``folder``, which one page reaches at ``address``."""
+
+    def __init__(self, folder: Path, address: str):
+        self.folder, self.address = folder, address
+
+    def add(self, content: bytes, suffix: str) -> str:
+        name = sha256(content).hexdigest()[:16] + suffix
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / name).write_bytes(content)
+        return f"{self.address}/{name}"
 
 
 def draw_stills(models):
@@ -29,22 +47,23 @@ def draw_stills(models):
     return json.loads(node.stdout)
 
 
-def image(data, size, settings):
+def image(data, size, settings, files):
     size = "".join(f' {name}="{size[name]}"' for name in ("width", "height") if size.get(name))
-    return f'<img src="data:image/png;base64,{data.strip()}"{size} alt="{escape(settings)}일 때의 그림">'
+    address = files.add(base64.b64decode(data), ".png")
+    return f'<img src="{address}" loading="lazy"{size} alt="{escape(settings)}일 때의 그림">'
 
 
-def shown(model, settings):
+def shown(model, settings, files):
     """What one widget without a module shows: its text or picture, or what was put out into it."""
     state = model["state"]
     pictures = [
-        image(buffer["data"], state, settings) for buffer in model.get("buffers", ()) if buffer["data"]
+        image(buffer["data"], state, settings, files) for buffer in model.get("buffers", ()) if buffer["data"]
     ]
     texts = [state["value"]] if state.get("_model_name") == "HTMLModel" else []
     for output in state.get("outputs", ()):
         data = output.get("data", {})
         if "image/png" in data:
-            pictures.append(image(data["image/png"], output.get("metadata", {}).get("image/png", {}), settings))
+            pictures.append(image(data["image/png"], output.get("metadata", {}).get("image/png", {}), settings, files))
         else:
             texts.append(data.get("text/html") or f"<pre>{escape(output.get('text') or data.get('text/plain', ''))}</pre>")
     return "".join(texts + pictures)
@@ -56,13 +75,13 @@ def inside(model_id, models):
     return [model_id, *(found for child in children for found in inside(child, models))]
 
 
-def find_still(model_id, models, stills):
+def find_still(model_id, models, stills, files):
     """The drawn still of an anywidget; of another widget what it, and the widgets in it, showed at these settings."""
     ids = inside(model_id, models)
     states = [models[found]["state"] for found in ids]
     settings = ", ".join(f"{state['description']} = {state['value']}" for state in states if state.get("description"))
     caption = f"<p>{escape(settings)}</p>" if settings else ""
-    return caption + "".join(stills.get(found) or shown(models[found], settings) for found in ids)
+    return caption + "".join(stills.get(found) or shown(models[found], settings, files) for found in ids)
 
 
 def kernel_line(app, pagename):
@@ -77,6 +96,17 @@ def kernel_line(app, pagename):
     return f'<p class="afm-line">{line}</p>'
 
 
+def slim(models, files):
+    """The models that afm-host.js revives; their style is in the page, their module in a file."""
+    kept = {}
+    for model_id, model in models.items():
+        state = dict(model["state"])
+        if module := state.pop("_esm", None):
+            state.pop("_css", None)
+            kept[model_id] = model | {"state": state | {"_esm_file": files.add(module.encode(), ".js")}}
+    return kept
+
+
 def wrap_views(app, pagename, templatename, context, doctree):
     body = context.get("body", "")
     if not VIEW.search(body):
@@ -84,20 +114,24 @@ def wrap_views(app, pagename, templatename, context, doctree):
     scripts = NbMetadataCollector.get_js_files(app.env, pagename)
     if "ipywidgets_state" not in scripts:
         raise ExtensionError(f"{pagename}: the page has widgets, but not their state")
-    models = json.loads(scripts["ipywidgets_state"][1]["body"])["state"]
+    block = scripts["ipywidgets_state"][1]
+    whole = json.loads(block["body"])
+    models = whole["state"]
     stills = draw_stills(models)
+    files = Files(Path(app.outdir, "_static", "widgets"), context["pathto"]("_static/widgets", resource=True))
 
     def wrap(view):
         model_id = json.loads(view[1])["model_id"]
-        line = "" if model_id in stills else kernel_line(app, pagename)
-        still = find_still(model_id, models, stills)
-        return f'<div class="afm-view" data-model-id="{model_id}">{still}{line}{view[0]}</div>'
+        still = find_still(model_id, models, stills, files)
+        rest = view[0] if model_id in stills else kernel_line(app, pagename)
+        return f'<div class="afm-view" data-model-id="{model_id}">{still}{rest}</div>'
 
     css = dict.fromkeys(models[model_id]["state"].get("_css", "") for model_id in stills)  # each text once
     styles = "".join(f'<style class="afm-css">{text}</style>' for text in css if text)
     context["body"] = VIEW.sub(wrap, body).replace('<div class="afm-view"', styles + '<div class="afm-view"', 1)
+    block["body"] = json.dumps(whole | {"state": slim(models, files)}, ensure_ascii=False).replace("</", "<\\/")
 
 
 def setup(app):
-    app.connect("html-page-context", wrap_views)
+    app.connect("html-page-context", wrap_views, priority=400)  # before myst-nb puts the state into the page
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -10,7 +10,8 @@ Tensors count from 0, the book's "head 6-12" (layer-head) counts from 1::
 import importlib.util
 import os
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ PACKAGED_DESCRIPTION = (
     "all-MiniLM-L6-v2: BERT와 구조가 같은 사전학습 영어 모델입니다. 다만 Google이 공개한 BERT가 아니라 "
     "UniLM v2를 증류한 MiniLM에서 층을 하나씩 걸러 남기고, 문장 임베딩용으로 다시 학습한 모델입니다(Apache-2.0)."
 )
+BATCH = 32  # texts that run through the model together
 HUB_SECONDS = 3.0  # how long the model hub may take to answer
 
 
@@ -72,12 +74,31 @@ class Bert:
         """Most tokens that the model takes, [CLS] and [SEP] included."""
         return min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
 
-    @torch.no_grad()
     def attend(self, text: str, pair: str | None = None) -> Attention:
         """Runs the model on a text, or on a pair of texts, and keeps every head's weights. Cuts nothing off."""
+        inputs = self._encode(text, pair)
+        (attention,) = self._run(inputs)
+        if pair is None:
+            return attention
+        return replace(attention, pair_start=inputs["token_type_ids"][0].tolist().index(1))
+
+    def attend_all(self, texts: Sequence[str]) -> list[Attention]:
+        """``attend(text)`` for each text, up to rounding, but several texts at a time: many times faster."""
+        for text in texts:
+            self._encode(text, None)  # refuses what attend refuses
+        attentions = []
+        for start in range(0, len(texts), BATCH):
+            batch = list(texts[start : start + BATCH])
+            attentions += self._run(
+                self.tokenizer(batch, return_tensors="pt", return_token_type_ids=True, padding=True, truncation=False)
+            )
+        return attentions
+
+    @torch.no_grad()
+    def _run(self, inputs: Any) -> list[Attention]:
+        """What the heads do with each text of a batch, without its padding."""
         if self.model.training:
             raise ValueError("모델이 학습 모드라 드롭아웃이 가중치를 바꿉니다. model.eval()을 먼저 실행하십시오.")
-        inputs = self._encode(text, pair)
         output = self.model(
             **inputs.to(self.model.device), output_attentions=True, output_hidden_states=True, return_dict=True
         )
@@ -86,13 +107,13 @@ class Bert:
                 "모델이 어텐션 가중치를 돌려주지 않았습니다. "
                 'model.set_attn_implementation("eager")로 바꾼 뒤 다시 실행하십시오.'
             )
-        segments = inputs["token_type_ids"][0].tolist()
-        return Attention(
-            tokens=self.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist()),
-            weights=torch.cat(output.attentions).float().cpu(),
-            hidden_states=torch.cat(output.hidden_states).float().cpu(),
-            pair_start=segments.index(1) if pair is not None else None,
-        )
+        weights = torch.stack(output.attentions, 1).float().cpu()  # (B, layers, h, T, T)
+        hidden_states = torch.stack(output.hidden_states, 1).float().cpu()  # (B, layers + 1, T, D)
+        attentions = []
+        for text, length in enumerate(inputs["attention_mask"].sum(1).tolist()):
+            tokens = self.tokenizer.convert_ids_to_tokens(inputs["input_ids"][text, :length].tolist())
+            attentions.append(Attention(tokens, weights[text, ..., :length, :length], hidden_states[text, :, :length]))
+        return attentions
 
     def _encode(self, text: str, pair: str | None) -> Any:
         for value in (text,) if pair is None else (text, pair):

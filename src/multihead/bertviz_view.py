@@ -278,8 +278,8 @@ def _without_padding(weights, tokens, key_tokens):
 CSS_DPI = 90  # pixels of the page for an inch of a figure
 MAX_PIXELS = 2_000_000  # of a static picture: crisp on a dense screen as long as it is not huge
 PAGE_MARGIN = 10
-MODEL_VIEW_WIDTH = 700  # bertviz draws 970, wider than a page of the book
-NEURON_MATRIX_WIDTH = 120  # a query or a key; bertviz draws 200
+MODEL_VIEW_WIDTH = 660  # bertviz draws 970, wider than a page of the book
+NEURON_MATRIX_WIDTH = 104  # a query or a key; bertviz draws 200
 PAGE_STYLE = f"""
 :root {{ color-scheme: light }}
 body {{ margin: {PAGE_MARGIN}px; background: #fff; color: #1a1a1a; font: 15px Pretendard, NanumGothic,
@@ -335,7 +335,8 @@ UNPACK_NEURONS = """(packed => {
     for (const [rows, columns] of ["aa", "ab", "ba", "bb"].map(pair => [...pair])) {
       const cut = (numbers, range) => numbers.map(layer => layer.map(head => head.slice(...range)));
       packed.attention[rows + columns] = {
-        attn: cut(all.attn, ranges[rows]).map(layer => layer.map(head => head.map(row => row.slice(...ranges[columns])))),
+        attn: cut(all.attn, ranges[rows]).map(layer =>
+          layer.map(head => head.map(row => row.slice(...ranges[columns])))),
         queries: cut(all.queries, ranges[rows]), keys: cut(all.keys, ranges[columns]),
         left_text: all.left_text.slice(...ranges[rows]), right_text: all.right_text.slice(...ranges[columns])
       };
@@ -417,9 +418,7 @@ def _head_view_document(maps: Maps, layer: int, heads: list[int], token_width: i
 
 
 def _model_view_document(maps: Maps, token_width: int) -> str:
-    params, before, after = _take_params(
-        _bertviz().model_view, "const params = ", **_given(maps), display_mode="light"
-    )
+    params, before, after = _take_params(_bertviz().model_view, "const params = ", **_given(maps), display_mode="light")
     params |= {
         "attention": params["attention"][:1],
         "pair_start": maps.pair_start,
@@ -506,8 +505,8 @@ def _neuron_view_document(
         after,
         {
             # The list of layers has one entry. Heads count from 1.
-            'layerSelect.append($("<option />").val(i).text(i))': f'layerSelect.append($("<option />").val(i).text({layer}))',
-            'headSelect.append($("<option />").val(i).text(i))': 'headSelect.append($("<option />").val(i).text(i + 1))',
+            'layerSelect.append($("<option />").val(i).text(i))': f'layerSelect.append(new Option({layer}, i))',
+            'headSelect.append($("<option />").val(i).text(i))': "headSelect.append(new Option(i + 1, i))",
             # Opens with the numbers of one token, which stay until another one is pointed at.
             "config.expanded = false;\n            config.bidirectional": (
                 "config.expanded = true;\n            config.index = params['query'];\n            config.bidirectional"
@@ -516,9 +515,9 @@ def _neuron_view_document(
             "const MATRIX_WIDTH = 200;": f"const MATRIX_WIDTH = {NEURON_MATRIX_WIDTH};",
             "const HEIGHT_PADDING = 100;": "const HEIGHT_PADDING = 50;",
             "const BOXWIDTH = TEXT_SIZE * 8;": f"const BOXWIDTH = {token_width};",
-            "posQueries + 68": "posQueries + 36",
-            "posKeys + 73": "posKeys + 44",
-            "posProduct + 28": "posProduct + 2",
+            "posQueries + 68": "posQueries + 28",
+            "posKeys + 73": "posKeys + 36",
+            "posProduct + 28": "posProduct - 7",
             "'Query '": "'쿼리 '",
             "'Key '": "'키 '",
             "(elementwise)": "(원소별 곱)",

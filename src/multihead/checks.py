@@ -7,9 +7,17 @@ from collections.abc import Callable
 from functools import wraps
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from .attention import attention_weights, causal_mask, merge_heads, scaled_dot_product_attention, split_heads
+from .attention import (
+    attention_weights,
+    causal_mask,
+    merge_heads,
+    padding_mask,
+    scaled_dot_product_attention,
+    split_heads,
+)
 
 B, T, H, D_K = 2, 5, 3, 4  # all different, so that swapped axes show
 
@@ -82,6 +90,38 @@ def check_causal_mask(answer: Callable[[int], Tensor]) -> str:
 
 
 @_grader
+def check_masked_attention(answer: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> str:
+    """Grade ``answer(q, k, v, mask)``: (B, T, d_k), (B, S, d_k), (B, S, d_v), (B, T, S) -> (B, T, d_v).
+
+    A row of the mask that allows nothing has output zero and a finite gradient.
+    """
+    S = T + 2
+    q, k, v = _random(B, T, D_K).requires_grad_(), _random(B, S, D_K), _random(B, S, H)
+    mask = _random(B, T, S) > 0
+    mask[..., 0] = True
+    mask[0, 1] = False
+    result = _shaped(answer(q, k, v, mask), (B, T, H))
+    if result[0, 1].isnan().any():
+        raise _Wrong("볼 곳이 없는 행이 nan입니다. -inf만 있는 행의 소프트맥스는 0을 0으로 나눕니다. 그 행을 0으로 두십시오.")
+    scores = q @ k.mT / D_K**0.5
+    for mistake, hint in (
+        (scaled_dot_product_attention(q, k, v, ~mask)[0], "마스크를 뒤집어 썼습니다. 이 책의 마스크는 True가 '볼 수 있음'입니다."),
+        (scores.softmax(-1) @ v, "마스크를 쓰지 않았습니다."),
+        (scores.softmax(-1) * mask @ v, "소프트맥스 뒤에 가려서 가중치의 합이 1보다 작습니다. 점수를 먼저 가리십시오."),
+        (scores.masked_fill(~mask, 0).softmax(-1) @ v, "가린 점수에 0을 넣었습니다. 0도 소프트맥스를 거치면 가중치가 됩니다."),
+        (scaled_dot_product_attention(q, k, v, mask, scale=1.0)[0], "점수를 √d_k로 나누지 않았습니다."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result[0, 1], torch.zeros(H)):
+        raise _Wrong("볼 곳이 없는 행의 출력은 0이어야 합니다. 아주 작은 수로 가리면 그 행은 모든 값의 평균이 됩니다.")
+    if not _close(result, scaled_dot_product_attention(q, k, v, mask)[0]):
+        raise _Wrong("모양은 맞지만 값이 다릅니다. 점수, 마스크, 소프트맥스, 가중합을 하나씩 확인하십시오.")
+    if not torch.autograd.grad(result.sum(), q)[0].isfinite().all():
+        raise _Wrong("출력은 맞지만 기울기에 nan이 있습니다. -inf를 더하지 말고 masked_fill로 채우십시오.")
+    return "맞습니다. 볼 곳이 없는 행은 0이고 기울기도 유한합니다."
+
+
+@_grader
 def check_split_heads(answer: Callable[[Tensor, int], Tensor]) -> str:
     """Grade ``answer(x, num_heads)``: (B, T, D) -> (B, h, T, d_k)."""
     x = _numbered(B, T, H * D_K)
@@ -116,6 +156,30 @@ def check_merge_heads(answer: Callable[[Tensor], Tensor]) -> str:
 
 
 @_grader
+def check_sees_the_future(answer: Callable[[Callable[[Tensor], Tensor], int, int], bool]) -> str:
+    """Grade ``answer(attend, length, width)``: whether ``attend``, (1, T, D) -> (1, T, D), lets a later token in."""
+    D = H * D_K
+
+    def attend_with(mask: Tensor | None, merge: Callable[[Tensor], Tensor] = merge_heads) -> Callable[[Tensor], Tensor]:
+        return lambda x: merge(scaled_dot_product_attention(*[split_heads(x, H)] * 3, mask)[0])
+
+    one_ahead = torch.ones(T, T, dtype=torch.bool).tril(1)
+    for attend, sees, hint in (
+        (attend_with(None), True, "마스크가 없는 구현을 놓쳤습니다. 뒤의 토큰을 바꾸고 앞선 출력이 변하는지 보십시오."),
+        (attend_with(causal_mask(T)), False, "바른 구현을 의심했습니다. 바꾼 토큰부터는 변해야 맞으니 앞선 출력만 보십시오."),
+        (
+            attend_with(causal_mask(T), lambda heads: heads.reshape(1, T, D)),
+            True,
+            "헤드를 잘못 합친 구현을 놓쳤습니다. 첫 출력만 보지 말고 바꾼 토큰보다 앞선 출력을 모두 보십시오.",
+        ),
+        (attend_with(one_ahead), True, "한 칸 앞만 엿보는 구현을 놓쳤습니다. 바꾼 토큰의 바로 앞 출력까지 보십시오."),
+    ):
+        if bool(answer(attend, T, D)) != sees:
+            raise _Wrong(hint)
+    return "맞습니다. 미래가 새는 구현 셋을 찾았고 바른 구현은 그대로 두었습니다."
+
+
+@_grader
 def check_strongest_head(answer: Callable[[Tensor, int, int], tuple[int, int]]) -> str:
     """Grade ``answer(weights, query, key)``: (layer, head), counted from 1, of the largest of (layers, h, T, T) weights."""
     weights = torch.full((B, H, T, T), 0.1)
@@ -138,7 +202,7 @@ def check_strongest_head(answer: Callable[[Tensor, int, int], tuple[int, int]]) 
 
 @_grader
 def check_mean_entropy(answer: Callable[[Tensor], Tensor]) -> str:
-    """Grade ``answer(weights)``: (layers, h, T, T) -> entropy of the rows in nats, the mean of each head, (layers, h)."""
+    """Grade ``answer(weights)``: (layers, h, T, T) -> mean entropy of the rows of each head in nats, (layers, h)."""
     weights = _random(B, H, T, T).mul(2).softmax(-1)
     weights[0, 0] = torch.eye(T)  # 0 ln 0 counts 0
     result = _shaped(answer(weights), (B, H))
@@ -161,7 +225,7 @@ def check_mean_entropy(answer: Callable[[Tensor], Tensor]) -> str:
 
 @_grader
 def check_sink_heads(answer: Callable[[Tensor], int]) -> str:
-    """Grade ``answer(weights)``: (layers, h, T, T) -> how many heads give key 0 most, without the first and last query."""
+    """Grade ``answer(weights)``: (layers, h, T, T) -> in how many heads the queries 1:-1 give key 0 most."""
     weights = torch.full((B, H, T, T), 0.1)
     weights[:, :, 0, 1:-1] = 0.12  # so that exchanging queries and keys shows
     weights[0, :2, :, 0] = 0.6  # two sinks
@@ -208,11 +272,13 @@ def check_multi_head_attention(answer: Callable) -> str:
     right = merge_heads(scaled_dot_product_attention(q, k, v)[0])
     one_head = scaled_dot_product_attention(x @ W_Q, x @ W_K, x @ W_V)[0]
     full_width = merge_heads(attention_weights(q, k, scale=D**-0.5) @ v)
+    unscaled = merge_heads(attention_weights(q, k, scale=1.0) @ v)
     tangled = scaled_dot_product_attention(*((x @ W).view(B, H, T, D_K) for W in (W_Q, W_K, W_V)))[0]
     for mistake, hint in (
         (right, "W_O를 곱하지 않았습니다."),
         (one_head @ W_O, "헤드로 나누지 않고 폭 전체로 어텐션을 한 번만 계산했습니다."),
         (full_width @ W_O, "√d_model이 아니라 √d_k로 나누어야 합니다. 헤드의 폭은 d_k입니다."),
+        (unscaled @ W_O, "점수를 √d_k로 나누지 않았습니다."),
         (tangled.reshape(B, T, D) @ W_O, "view(B, h, T, d_k)로 바로 나누어 토큰이 섞였습니다."),
         (right.view(B, T, H, D_K).transpose(1, 2).reshape(B, T, D) @ W_O, "합치기 전에 transpose(1, 2)를 빠뜨렸습니다."),
         (right @ W_O.T, "W_O를 뒤집어 곱했습니다. 이 연습에서는 x @ W 순서입니다."),
@@ -221,6 +287,27 @@ def check_multi_head_attention(answer: Callable) -> str:
     if not _close(result, right @ W_O):
         raise _Wrong("모양은 맞지만 값이 다릅니다. 투영, 나누기, 어텐션, 합치기, W_O 순서로 하나씩 확인하십시오.")
     return "맞습니다. 멀티헤드 어텐션을 처음부터 끝까지 계산했습니다."
+
+
+@_grader
+def check_head_matrices(answer: Callable[[Tensor, int, int], Tensor]) -> str:
+    """Grade ``answer(in_proj_weight, head, num_heads)``: (3 D, D) -> W_Q, W_K, W_V of a head, (3, D, d_k)."""
+    D, head = H * D_K, 1
+    weight = _numbered(3 * D, D)
+    result = answer(weight, head, H)
+    if isinstance(result, Tensor) and result.shape == (3, D_K, D):
+        raise _Wrong("전치를 빠뜨렸습니다. nn.Linear의 weight는 (출력, 입력)이지만 x @ W에는 (입력, 출력)이 필요합니다.")
+    result = _shaped(result, (3, D, D_K))
+    for mistake, hint in (
+        (weight.view(H, 3, D_K, D)[head].mT, "헤드마다 Q, K, V가 번갈아 있다고 보았습니다. W_Q가 통째로 먼저 옵니다."),
+        (weight.view(3, H, D_K, D)[:, head - 1].mT, "헤드를 1부터 셌습니다. 번호는 0부터입니다."),
+        (weight.view(3, D_K, H, D)[:, :, head].mT, "행을 h칸씩 건너뛰며 골랐습니다. 이웃한 d_k행이 한 헤드의 것입니다."),
+        (weight.view(3, D, H, D_K)[:, :, head], "열을 나누었습니다. weight는 (출력, 입력)이라 헤드의 몫은 행입니다."),
+    ):
+        _refuse(result, mistake, hint)
+    if not torch.equal(result, weight.view(3, H, D_K, D)[:, head].mT):
+        raise _Wrong("모양은 맞지만 값이 다릅니다. 셋으로 나눈 다음 헤드의 d_k행을 고르고 전치하십시오.")
+    return "맞습니다. PyTorch가 한 덩어리로 저장한 행렬에서 헤드 하나를 꺼냈습니다."
 
 
 @_grader
@@ -246,6 +333,23 @@ def check_crossing_length(answer: Callable[[int], int]) -> str:
         4 * D + 1: "점수만 세고 가중합을 빠뜨렸습니다.",
     }
     return _number(answer(D), 2 * D + 1, hints, f"d_model = {D}")
+
+
+@_grader
+def check_largest_batch(answer: Callable[[int, int, int], int]) -> str:
+    """Grade ``answer(memory, num_heads, length)``: sentences whose 16-bit scores fit into ``memory`` bytes."""
+    memory, h, length = 10 * 2**30, 12, 2048
+    one = 2 * h * length**2
+    hints = {
+        memory // one + 1: "올림했습니다. 마지막 문장은 메모리에 다 들어가지 않습니다.",
+        memory / one: "문장의 수는 정수여야 합니다. 나눈 몫만 남기십시오.",
+        memory // (2 * one): "숫자 하나를 4바이트로 셌습니다. 16비트는 2바이트입니다.",
+        memory // (one // 2): "숫자 하나를 1바이트로 셌습니다. 16비트는 2바이트입니다.",
+        memory // (one // h): "헤드 수를 빠뜨렸습니다. 점수 행렬은 헤드마다 하나입니다.",
+        memory // (one // length): "T × T 행렬인데 T를 한 번만 곱했습니다.",
+    }
+    question = f"메모리 {memory:,}바이트, num_heads = {h}, length = {length:,}"
+    return _number(answer(memory, h, length), memory // one, hints, question)
 
 
 @_grader
@@ -281,6 +385,43 @@ def check_cache_bytes(answer: Callable[[int, int, int, int, int], int]) -> str:
 
 
 @_grader
+def check_pool_kv_heads(answer: Callable[[Tensor, int, int], Tensor]) -> str:
+    """Grade ``answer(weight, num_heads, num_kv_heads)``: W_K.weight (h d_k, D) -> (g d_k, D), mean over a group."""
+    h, g = 6, 2
+    weight = _random(h * D_K, h * D_K)
+    result = _shaped(answer(weight, h, g), (g * D_K, h * D_K))
+    for mistake, hint in (
+        (weight.view(h // g, g, D_K, -1).mean(0), "떨어져 있는 헤드를 묶었습니다. 이웃한 헤드 h/g개가 한 무리입니다."),
+        (weight.view(g, h // g, D_K, -1)[:, 0], "무리마다 첫 헤드만 남겼습니다. 무리의 헤드를 모두 평균하십시오."),
+        (weight.view(g, h // g, D_K, -1).sum(1), "평균이 아니라 합입니다. 키가 h/g배로 커져 점수도 커집니다."),
+        (weight.view(g, D_K, h // g, -1).mean(2), "헤드가 아니라 이웃한 행을 평균했습니다. 행은 헤드마다 d_k개씩 묶여 있습니다."),
+    ):
+        _refuse(result, mistake.reshape(result.shape), hint)
+    if not _close(result, weight.view(g, h // g, D_K, -1).mean(1).flatten(0, 1)):
+        raise _Wrong("모양은 맞지만 값이 다릅니다. (g, h/g, d_k, D)로 나누어 무리 안의 헤드에 걸쳐 평균하십시오.")
+    return "맞습니다. 무리마다 이웃한 헤드의 투영을 평균했습니다."
+
+
+@_grader
+def check_padded_causal_mask(answer: Callable[[Tensor, int], Tensor]) -> str:
+    """Grade ``answer(lengths, T)``: causal and padding masks in one, (B, 1, T, T), True = may attend."""
+    lengths, causal = torch.tensor([3, T]), causal_mask(T).expand(2, 1, T, T)
+    padding = padding_mask(lengths, T)
+    result = _boolean(_shaped(answer(lengths, T), (2, 1, T, T)))
+    for mistake, hint in (
+        (~(causal & padding), "True와 False가 뒤바뀌었습니다. 이 책의 마스크는 True가 '볼 수 있음'입니다."),
+        (causal | padding, "둘 가운데 하나만 허락해도 보게 했습니다. 둘 다 허락할 때만(&) 볼 수 있습니다."),
+        (causal, "패딩을 가리지 않았습니다."),
+        (padding.expand_as(causal), "미래를 가리지 않았습니다."),
+        (causal & padding.mT, "패딩의 행을 가렸습니다. 가려야 할 것은 키, 곧 열입니다."),
+    ):
+        _refuse(result, mistake, hint)
+    if not torch.equal(result, causal & padding):
+        raise _Wrong("값이 다릅니다. 쿼리마다 자기와 앞의 토큰 가운데 패딩이 아닌 것만 True여야 합니다.")
+    return "맞습니다. 미래와 패딩을 한꺼번에 가렸습니다."
+
+
+@_grader
 def check_sliding_window(answer: Callable[[int, int], Tensor]) -> str:
     """Grade ``answer(T, window)``: the causal mask that reaches back ``window`` tokens, itself included."""
     length, window = 7, 3
@@ -298,6 +439,131 @@ def check_sliding_window(answer: Callable[[int, int], Tensor]) -> str:
     return "맞습니다. 자기까지 최근 window개의 토큰만 봅니다."
 
 
+@_grader
+def check_neighbour_share(answer: Callable[[Tensor, int], Tensor]) -> str:
+    """Grade ``answer(weights, offset)``: (h, T, T) -> (h,), what inner queries give to the key ``offset`` further on."""
+    weights = _random(H, T, T).softmax(-1)
+    for offset in (-1, 1):
+        result = _shaped(answer(weights, offset), (H,))
+        kept, other = (weights[:, 1:-1].diagonal(1 + way, -2, -1)[..., : T - 2] for way in (offset, -offset))
+        for mistake, hint in (
+            (other.mean(-1), "왼쪽과 오른쪽이 뒤바뀌었습니다. 가중치는 weights[헤드, 쿼리, 키] 순서입니다."),
+            (weights.diagonal(offset, -2, -1).mean(-1), "양 끝의 쿼리까지 셌습니다. 이웃이 둘 다 있는 자리만 평균하십시오."),
+            (kept.sum(-1), "더하기만 했습니다. 안쪽 쿼리의 수로 나누어 평균하십시오."),
+        ):
+            _refuse(result, mistake, hint)
+        if not _close(result, kept.mean(-1)):
+            raise _Wrong(
+                f"offset = {offset}일 때 값이 다릅니다. weights[:, i, i + offset]을 i = 1부터 T-2까지 평균하십시오."
+            )
+    return "맞습니다. 안쪽 쿼리가 이웃에게 준 가중치만 평균했습니다."
+
+
+@_grader
+def check_both_right(answer: Callable[[Tensor, Tensor, Tensor], float]) -> str:
+    """Grade ``answer(left_logits, right_logits, tokens)``: share of inner positions with both answers right."""
+    names = torch.randint(H, (B, T + 2), generator=torch.Generator().manual_seed(1))
+    says_left, says_right = names.roll(1, 1), names.roll(-1, 1)
+    says_left[0, 2] += 1  # wrong on the left here, on the right there, and on both sides once
+    says_right[1, 3:5] += 1
+    says_left[1, 4] += 1
+    left_logits, right_logits = (F.one_hot(says % H, H).float() for says in (says_left, says_right))
+    inner = slice(1, -1)
+    left, right = (says_left % H)[:, inner] == names[:, :-2], (says_right % H)[:, inner] == names[:, 2:]
+    swapped = ((says_right % H)[:, inner] == names[:, :-2]) & ((says_left % H)[:, inner] == names[:, 2:])
+    with_ends = ((says_left % H) == names.roll(1, 1)) & ((says_right % H) == names.roll(-1, 1))
+    result = float(answer(left_logits, right_logits, names))
+    hints = {
+        (left.float().mean() + right.float().mean()) / 2: "두 정답률을 평균했습니다. 같은 자리에서 둘 다 맞아야 셉니다.",
+        left.float().mean() * right.float().mean(): "두 정답률을 곱했습니다. 자리마다 둘 다 맞았는지 보고 세십시오.",
+        (left | right).float().mean(): "하나만 맞은 자리도 셌습니다. 둘 다 맞아야 합니다.",
+        swapped.float().mean(): "왼쪽과 오른쪽이 뒤바뀌었습니다. 왼쪽 이웃은 tokens[:, :-2]입니다.",
+        with_ends.float().mean(): "양 끝의 자리까지 셌습니다. 안쪽 자리 T-2개만 세십시오.",
+        (left & right).float().sum(): "개수를 돌려주었습니다. 자리의 수로 나누어 비율을 구하십시오.",
+    }
+    for mistake, hint in hints.items():
+        if abs(result - mistake.item()) < 1e-6:
+            raise _Wrong(hint)
+    if abs(result - (left & right).float().mean().item()) > 1e-6:
+        raise _Wrong("값이 다릅니다. argmax로 답을 고르고, 자리마다 왼쪽과 오른쪽이 모두 맞았는지 보십시오.")
+    return "맞습니다. 두 답이 한자리에서 모두 맞아야 셌습니다."
+
+
+@_grader
+def check_switched_off(answer: Callable[[Tensor, int, int], Tensor]) -> str:
+    """Grade ``answer(weight, head, num_heads)``: a copy of W_O's nn.Linear weight (D, D) that leaves out one head."""
+    D, head = H * D_K, 1
+    weight = _random(D, D) + 5  # no number is 0
+    given = weight.clone()
+    result = _shaped(answer(given, head, H), (D, D))
+    if not torch.equal(given, weight):
+        raise _Wrong("받은 행렬이 바뀌었습니다. clone()으로 복사한 뒤 고치십시오.")
+    own = torch.arange(D) // D_K
+    for mistake, hint in (
+        (weight * (own != head)[:, None], "행을 지웠습니다. nn.Linear의 weight는 (출력, 입력)이라 헤드의 몫은 열입니다."),
+        (weight * (own != head - 1), "번호를 1부터 셌습니다. 헤드 번호는 0부터입니다."),
+        (weight * (torch.arange(D) % H != head), "열을 h칸씩 건너뛰며 지웠습니다. 이웃한 열 d_k개가 한 헤드의 몫입니다."),
+        (weight * (own == head), "다른 헤드를 모두 지우고 이 헤드만 남겼습니다."),
+        (weight, "아무것도 지우지 않았습니다."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result, weight * (own != head)):
+        raise _Wrong("값이 다릅니다. 헤드 i의 몫은 i·d_k열부터 (i+1)·d_k열 앞까지입니다.")
+    return "맞습니다. 그 헤드의 열만 0이고 나머지는 그대로입니다."
+
+
+@_grader
+def check_word_map(answer: Callable[[Tensor, list], Tensor]) -> str:
+    """Grade ``answer(weights, word_of_token)``: weights (T, T) between tokens -> (W, W) between words.
+
+    ``word_of_token`` numbers the word of each token, None for [CLS] and [SEP].
+    """
+    weights, words = _random(7, 7).softmax(-1), [None, 0, 1, 1, 1, 2, None]
+    result = _shaped(answer(weights, words), (3, 3))
+    member = torch.tensor([[word == w for w in range(3)] for word in words]).float()  # (T, W)
+    total, mean = member, member / member.sum(0)
+    for mistake, hint in (
+        (mean.T @ weights @ mean, "보는 쪽과 받는 쪽을 모두 평균했습니다. 낱말이 받은 가중치는 조각들이 받은 것을 더해야 합니다."),
+        (total.T @ weights @ total, "보는 쪽과 받는 쪽을 모두 더했습니다. 보는 쪽은 조각들의 평균이어야 합니다."),
+        (total.T @ weights @ mean, "더하기와 평균이 뒤바뀌었습니다. 행이 보는 쪽, 열이 받는 쪽입니다."),
+        ((mean.T @ weights @ total).T, "행과 열이 뒤바뀌었습니다. 행이 보는 쪽입니다."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result, mean.T @ weights @ total):
+        raise _Wrong("모양은 맞지만 값이 다릅니다. 낱말마다 조각의 행은 평균하고 조각의 열은 더했는지 보십시오.")
+    return "맞습니다. 받는 쪽은 더하고 보는 쪽은 평균했습니다."
+
+
+@_grader
+def check_head_accuracy(answer: Callable[[Tensor, list], float]) -> str:
+    """Grade ``answer(weights, pairs)``: share of pairs (i, j) in which word i gives j most weight, itself aside."""
+    weights = torch.tensor([[0.5, 0.3, 0.2, 0.0], [0.6, 0.1, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.6, 0.2, 0.1]])
+    pairs = [(0, 1), (1, 0), (2, 3), (3, 2)]
+    result = float(answer(weights.clone(), pairs))
+    hints = {
+        0.5: "자기 자신도 후보에 넣었거나 행과 열을 뒤바꾸었습니다. 대각선을 빼고 행마다 가장 큰 칸을 고르십시오.",
+        3.0: "맞힌 수입니다. 짝의 수로 나누어야 합니다.",
+        0.25: "틀린 비율입니다.",
+    }
+    if abs(result - 0.75) > 1e-6:
+        raise _Wrong(hints.get(round(result, 6), f"있어야 할 답은 0.75인데 {result}이 나왔습니다."))
+    return "맞습니다. 자기를 뺀 가장 큰 칸이 정답인 비율입니다."
+
+
+@_grader
+def check_best_offset(answer: Callable[[list], int]) -> str:
+    """Grade ``answer(pairs)``: the distance j - i that is right for most of the pairs (i, j)."""
+    pairs = [(3, 0), (5, 2), (8, 5), (9, 6), (7, 1), (0, 1), (1, 3), (4, 6), (2, 7), (5, 9), (0, 4)]
+    hints = {
+        3: "부호가 반대입니다. 걸리는 낱말 i에서 걸리는 곳 j까지의 거리는 j - i입니다.",
+        4: "맞힌 짝의 수입니다. 그 거리를 돌려주십시오.",
+        5: "가장 큰 거리입니다. 가장 많이 나오는 거리를 고르십시오.",
+        0: "거리의 평균입니다. 평균 거리에는 낱말이 하나도 없을 수 있습니다. 가장 많이 나오는 거리를 고르십시오.",
+        1: "거리의 가운데 값입니다. 가장 많이 나오는 거리를 고르십시오.",
+    }
+    return _number(answer(pairs), -3, hints, f"짝이 {pairs}")
+
+
 def _random(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
 
@@ -312,7 +578,10 @@ def _refuse(result: Tensor, mistake: Tensor, hint: str) -> None:
 
 
 def _mask(result: object, length: int) -> Tensor:
-    result = _shaped(result, (length, length))
+    return _boolean(_shaped(result, (length, length)))
+
+
+def _boolean(result: Tensor) -> Tensor:
     if result.dtype != torch.bool:
         raise _Wrong(f"마스크는 torch.bool이어야 하는데 {result.dtype}입니다. 비교 연산의 결과를 쓰거나 .bool()을 붙이십시오.")
     return result

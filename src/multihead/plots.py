@@ -1,4 +1,4 @@
-"""Static figures of attention weights, masks, costs and times: plain matplotlib figures, to show, save or change.
+"""Static figures of weights, masks, costs, times and training runs: plain matplotlib figures, to show, save or change.
 
 A notebook draws them once ``multihead.notebook.setup()`` has told it how.
 """
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from .counting import attention_flops
 from .fonts import drawable, korean_family
+from .neighbours import Recording
 from .palette import head_colour
 
 ROW_SUM_TOLERANCE = 0.01  # half precision rounds every weight
@@ -184,7 +185,7 @@ def all_maps(weights: torch.Tensor, layers: Sequence[int]) -> Figure:
 def dot_products(
     q: torch.Tensor, k: torch.Tensor, weights: torch.Tensor, tokens: Sequence[str], query: int
 ) -> Figure:
-    """How one query (d_k) meets the keys (T, d_k): k, q × k element by element, their sum / √d_k, and the weights (T)."""
+    """How one query (d_k) meets the keys (T, d_k): k, q × k by element, their sum / √d_k, and the weights (T)."""
     T, d_k = k.shape
     products = q * k
     scores = products.sum(-1) / d_k**0.5
@@ -326,6 +327,85 @@ def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
         return figure
 
 
+# -- the two-neighbours experiment ----------------------------------------------------------------------------------
+
+
+def learning_curves(recordings: dict[str, Sequence[Recording]]) -> Figure:
+    """Share of positions with both answers right while training: {name: one recording a seed}, one line a name.
+
+    The line is the mean over the seeds, the band reaches from the lowest to the highest seed.
+    """
+    steps = {name: runs[0].steps for name, runs in recordings.items()}
+    both = {name: torch.tensor([[a.both for a in run.accuracy] for run in runs]) for name, runs in recordings.items()}
+    means = {name: values.mean(0).tolist() for name, values in both.items()}
+    figure = _line_chart(steps, means, "학습 걸음", "두 답이 모두 맞은 자리")
+    axes = figure.axes[0]
+    for line, (name, values) in zip(axes.lines, both.items()):
+        low, high = values.min(0).values, values.max(0).values
+        axes.fill_between(steps[name], low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.set_ylim(-0.02, 1.02)
+    return figure
+
+
+def neighbour_roles(shares: dict[str, torch.Tensor]) -> Figure:
+    """Where heads look: {name: (heads, 2) shares of the left and of the right neighbour}, one panel a name.
+
+    A head in the lower right corner looks left only, one in the upper left corner right only.
+    """
+    with _style():
+        figure = Figure(figsize=(2.5 * len(shares) + 0.5, 3.2), facecolor="white", layout="compressed")
+        panels = figure.subplots(1, len(shares), sharey=True, squeeze=False)[0]
+        for axes, (name, points) in zip(panels, shares.items()):
+            axes.plot([0, 1], [1, 0], ":", color="#5f6368", linewidth=1.2)  # all weight on the two neighbours
+            axes.scatter(*points.T.tolist(), s=46, color=head_colour(0), alpha=0.55, edgecolors="black", zorder=2)
+            axes.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), aspect="equal", xlabel="왼쪽 이웃")
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+            axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+            axes.set_title(name, fontsize=10, fontweight="bold")
+            _only_left_and_bottom(axes)
+        panels[0].set_ylabel("오른쪽 이웃")
+        return figure
+
+
+# -- all heads of a model --------------------------------------------------------------------------------------------
+
+
+def score_grids(scores: dict[str, torch.Tensor], marked: dict[str, Sequence[int]] | None = None) -> Figure:
+    """One grid (layers, h) a score from 0 to 1, two side by side, with the number of the best head written into it.
+
+    marked    heads whose whole column is framed, for each score
+    """
+    num_layers, num_heads = next(iter(scores.values())).shape
+    rows = math.ceil(len(scores) / 2)
+    with _style():
+        size = (8.0, rows * (0.8 + 0.22 * num_layers))
+        figure = Figure(figsize=size, facecolor="white", layout="constrained")
+        panels = list(figure.subplots(rows, 2, squeeze=False).flat)
+        for axes, (name, score) in zip(panels, scores.items()):
+            image = axes.imshow(score.numpy(), vmin=0, vmax=1, cmap="Blues", aspect="auto")
+            layer, head = divmod(score.argmax().item(), num_heads)
+            ink = _ink(image.to_rgba(score[layer, head].item()))
+            axes.text(head, layer, f"{score[layer, head]:.2f}", color=ink, fontsize=7, ha="center", va="center")
+            for column in (marked or {}).get(name, ()):
+                axes.axvspan(column - 1.5, column - 0.5, fill=False, edgecolor=head_colour(5), linewidth=2)
+            axes.set_xticks(range(num_heads), range(1, num_heads + 1))
+            axes.set_yticks(range(num_layers), range(1, num_layers + 1))
+            axes.tick_params(length=0, labelsize=8)
+            axes.set(xlabel="헤드", ylabel="층")
+            axes.set_title(name, fontsize=10, fontweight="bold")
+        for axes in panels[len(scores) :]:
+            axes.set_axis_off()
+        figure.colorbar(image, ax=figure.axes, shrink=0.6, aspect=25, pad=0.02)
+        return figure
+
+
+def similarity_without_heads(series: dict[str, dict[int, float]]) -> Figure:
+    """Lines of {order of removal: {number of heads removed: similarity of the output to that of the whole model}}."""
+    numbers = {name: list(points) for name, points in series.items()}
+    similarities = {name: list(points.values()) for name, points in series.items()}
+    return _line_chart(numbers, similarities, "끈 헤드의 수", "온전한 출력과의 코사인 유사도", marker="o")
+
+
 def _style():
     return mpl.rc_context({"font.family": korean_family(), "font.size": 10})
 
@@ -334,8 +414,9 @@ def _line_chart(x: dict[str, list], y: dict[str, list], xlabel: str, ylabel: str
     with _style():
         figure = Figure(figsize=(7.2, 3.4), facecolor="white", layout="constrained")
         axes = figure.subplots()
-        for number, (name, style) in enumerate(zip(y, ("-", "--", "-."))):
-            axes.plot(x[name], y[name], style, color=head_colour((0, 5, 2)[number]), linewidth=2, label=name, **options)
+        for number, (name, style) in enumerate(zip(y, ("-", "--", "-.", ":"))):
+            colour = head_colour((0, 5, 2, 7)[number])
+            axes.plot(x[name], y[name], style, color=colour, linewidth=2, label=name, **options)
         axes.set(xlabel=xlabel, ylabel=ylabel)
         axes.legend(frameon=False)
         axes.grid(color="#e3e5e8", linewidth=0.8)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import zipfile
 
 import nbformat
 import pytest
@@ -77,3 +78,15 @@ def test_changed_constant_in_src_changes_the_page_and_no_change_does_nothing(boo
     assert book.build()[0] == 0
     assert "heads: 8" in book.page
     assert not left_the_book.exists()
+
+
+def test_zip_holds_the_site_and_how_to_open_it(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("site/HOW-TO-OPEN.txt", "_build/html/index.html", "_build/html/chapters/a.html"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    for _ in range(2):  # the second time an archive lies there already
+        subprocess.run(["make", "-o", "book", "zip"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+        with zipfile.ZipFile(tmp_path / "_build/multihead-attention-ko.zip") as archive:
+            files = sorted(name for name in archive.namelist() if not name.endswith("/"))
+    assert files == ["HOW-TO-OPEN.txt", "html/chapters/a.html", "html/index.html"]

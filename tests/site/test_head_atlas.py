@@ -27,7 +27,9 @@ RELATION = {
 def atlas(**settings):
     generator = torch.Generator().manual_seed(0)
     sentences = [
-        SimpleNamespace(tokens=tokens, weights=(3 * torch.randn(L, H, len(tokens), len(tokens), generator=generator)).softmax(-1))
+        SimpleNamespace(
+            tokens=tokens, weights=(3 * torch.randn(L, H, len(tokens), len(tokens), generator=generator)).softmax(-1)
+        )
         for tokens in (TOKENS, KOREAN)
     ]
     scores = {"이전 토큰": SCORES, "차이": 0.5 - SCORES}
@@ -38,12 +40,14 @@ def parts(page):
     """What the widget shows, part by part, each of which may change or stay."""
     return page.evaluate(
         """() => {
-            const text = (selector) => [...document.querySelectorAll(selector)].map((node) => node.textContent).join("|");
-            const markup = (selector) => [...document.querySelectorAll(selector)].map((node) => node.outerHTML).join("");
+            const all = (selector) => [...document.querySelectorAll(selector)];
+            const text = (selector) => all(selector).map((node) => node.textContent).join("|");
+            const markup = (selector) => all(selector).map((node) => node.outerHTML).join("");
             return {
                 values: text(".mh-cell-value"), colours: markup(".mh-swatch"), legend: text(".mh-legend"),
-                head: text("[data-out=head]"), value: text("[data-out=value]"), map: markup(".mh-map svg > rect.mh-cell"),
-                words: text(".mh-map text"), arcs: markup(".mh-arc"), said: text("[data-out=arcs]"), list: text(".mh-best"),
+                head: text("[data-out=head]"), value: text("[data-out=value]"), map: markup("svg > rect.mh-cell"),
+                words: text(".mh-map text"), arcs: markup(".mh-arc"), said: text("[data-out=arcs]"),
+                list: text(".mh-best"),
             };
         }"""
     )
@@ -53,9 +57,15 @@ def parts(page):
     ("change", "changing"),
     [
         (lambda page: page.locator("input[value='3-4']").check(), {"head", "value", "map", "arcs", "said"}),
-        (lambda page: page.locator("select[name=score]").select_option("차이"), {"values", "colours", "legend", "value"}),
+        (
+            lambda page: page.locator("select[name=score]").select_option("차이"),
+            {"values", "colours", "legend", "value"},
+        ),
         (lambda page: page.locator("select[name=sentence]").select_option("1"), {"map", "words", "arcs", "said"}),
-        (lambda page: page.locator("select[name=relation]").select_option(""), {"map", "arcs", "said", "list", "words"}),
+        (
+            lambda page: page.locator("select[name=relation]").select_option(""),
+            {"map", "arcs", "said", "list", "words"},
+        ),
         (lambda page: page.locator("button[name=best]").nth(1).click(), {"head", "value", "map", "arcs", "said"}),
     ],
     ids=["head", "score", "sentence", "relation", "best"],
@@ -75,20 +85,27 @@ def test_state_set_in_python_is_what_the_page_shows(show):
     page = show(widget)
     assert page.locator("input[name=cell]:checked").get_attribute("value") == "5-1" == out(page, "head")
     values = page.locator(".mh-cell-value").all_inner_texts()
-    assert [float(value.replace("−", "-")) for value in values] == pytest.approx((0.5 - SCORES).flatten().tolist(), abs=0.0051)
+    assert [float(value.replace("−", "-")) for value in values] == pytest.approx(
+        (0.5 - SCORES).flatten().tolist(), abs=0.0051
+    )
     opacities = page.locator(".mh-cell").evaluate_all("cells => cells.map(cell => +cell.getAttribute('fill-opacity'))")
     assert opacities == pytest.approx([w for w in widget.map().flatten().tolist() if w >= 0.005], abs=6e-4)
     [arc] = widget.arcs()
     assert page.locator(".mh-arc.is-missed").count() == int(not arc.found)
     assert page.locator("button[aria-pressed=true]").inner_text().startswith("5-1")
-    assert page.locator("select[name=sentence] option").all_inner_texts() == ["the storyteller saw a cat .", "나는 사과를 먹었다"]
+    assert page.locator("select[name=sentence] option").all_inner_texts() == [
+        "the storyteller saw a cat .",
+        "나는 사과를 먹었다",
+    ]
 
 
 def test_arcs_lie_beside_their_words_and_their_cells_are_framed(show):
     widget = atlas(relation="관사 → 명사", layer=2, head=8)
     page = show(widget)
     assert page.locator(".mh-arc").count() == 2
-    frames = page.locator(".mh-related").evaluate_all("nodes => nodes.map(n => [+n.getAttribute('x'), +n.getAttribute('y')])")
+    frames = page.locator(".mh-related").evaluate_all(
+        "nodes => nodes.map(n => [+n.getAttribute('x'), +n.getAttribute('y')])"
+    )
     assert len(frames) == 3  # the storyteller has two pieces
     the, cat = (page.locator(".mh-map text[text-anchor=end]", has_text=word).bounding_box() for word in ("the", "cat"))
     ends = page.locator(".mh-arc .mh-tip").nth(1).bounding_box()
@@ -179,7 +196,15 @@ def test_text_reads_well_in_both_themes(show, theme):
     page = show(atlas(relation="관사 → 명사"))
     page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
     assert is_dark(page) is (theme == "dark")
-    for selector in (".mh-cell-value", ".mh-axis-label", ".mh-say", ".mh-small", ".mh-best button", "[data-out]", ".mh-legend"):
+    for selector in (
+        ".mh-cell-value",
+        ".mh-axis-label",
+        ".mh-say",
+        ".mh-small",
+        ".mh-best button",
+        "[data-out]",
+        ".mh-legend",
+    ):
         pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
         assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
 

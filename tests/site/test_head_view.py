@@ -81,7 +81,7 @@ def test_the_static_picture_stays_where_scripts_cannot_run(open_context):
     for picture in pictures.all():
         picture.scroll_into_view_if_needed()
         assert picture.is_visible() and picture.bounding_box()["width"] > 200
-        assert "어텐션 지도" in picture.get_attribute("alt")
+        assert "헤드" in picture.get_attribute("alt")
     line = page.frame_locator(".attention-view iframe").first.locator("#missing")
     line.wait_for(state="visible")
     assert "정지 그림" in line.inner_text()

@@ -214,3 +214,39 @@ def test_every_trait_of_the_other_widgets_is_set_and_read_by_python(open_noteboo
     said = cells.nth(2).locator(".jp-OutputArea-output", has_text="READ")
     said.wait_for()
     assert json.loads(said.inner_text().split("READ")[1]) == CHOSEN
+
+
+ATLAS = """
+import torch
+from types import SimpleNamespace
+from multihead.widgets import HeadAtlas
+sentences = [SimpleNamespace(tokens=["[CLS]", *words, "[SEP]"], weights=torch.ones(2, 3, 4, 4) / 4) for words in ("ab", "cd")]
+relation = {"arcs": [[(0, 1)], []], "best": [{"layer": 2, "head": 1, "accuracy": 0.9, "low": 0.8, "high": 1}],
+            "baseline": 0.5, "offset": 1}
+w = HeadAtlas({"가": torch.rand(2, 3), "나": torch.rand(2, 3)}, sentences, {"r": relation})
+w
+"""
+
+
+def test_every_trait_of_the_head_atlas_is_set_and_read_by_python(open_notebook):
+    page, cells, run = open_notebook(
+        "head_atlas.ipynb",
+        [
+            ATLAS,
+            "w.score, w.layer, w.head, w.sentence, w.relation = '나', 1, 3, 1, 'r'",
+            "print('READ', w.score, w.layer, w.head, w.sentence, w.relation, len(w.arcs()))",
+        ],
+    )
+    run(0)
+    widget = page.locator("[data-widget=HeadAtlas]")
+    widget.wait_for()
+    run(1)
+    widget.locator("[data-out=head]", has_text="1-3").wait_for()
+    values = {name: widget.locator(f"select[name={name}]").input_value() for name in ("score", "sentence", "relation")}
+    assert values == {"score": "나", "sentence": "1", "relation": "r"}
+
+    widget.locator("select[name=score]").select_option("가")
+    widget.locator("select[name=sentence]").select_option("0")
+    widget.locator("button[name=best]").click()
+    run(2)
+    cells.nth(2).locator(".jp-OutputArea-output", has_text="READ 가 2 1 0 r 1").wait_for()

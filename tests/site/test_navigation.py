@@ -180,49 +180,6 @@ def test_on_a_phone_everything_around_the_text_has_room_for_a_finger(page, path)
     assert small == []
 
 
-@every_book_page
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_text_is_readable_on_its_ground(page, path, theme):
-    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-    page.goto(f"/{path}", wait_until="networkidle")
-    faint = page.evaluate(
-        """() => {
-            const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-            const rgba = (colour) => {
-                canvas.clearRect(0, 0, 1, 1);
-                canvas.fillStyle = colour;
-                canvas.fillRect(0, 0, 1, 1);
-                return [...canvas.getImageData(0, 0, 1, 1).data];
-            };
-            const light = (rgb) => {
-                const linear = (v) => v <= 10 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4;
-                const [r, g, b] = rgb.map(linear);
-                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-            };
-            const ground = (e) => {
-                for (; e; e = e.parentElement) {
-                    const colour = rgba(getComputedStyle(e).backgroundColor);
-                    if (colour[3] === 255) return colour;
-                }
-                return [255, 255, 255];
-            };
-            const found = new Set();
-            const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-            while (walker.nextNode()) {
-                const e = walker.currentNode.parentElement;
-                const text = walker.currentNode.data.trim();
-                if (!text || e.closest("svg, .afm-view, .katex-mathml, a.headerlink, noscript")) continue;
-                if (!e.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-                const [a, b] = [rgba(getComputedStyle(e).color), ground(e)].map((c) => light(c.slice(0, 3)));
-                const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-                if (contrast < 4.5) found.add(`${contrast.toFixed(2)} ${e.className}: ${text.slice(0, 20)}`);
-            }
-            return [...found];
-        }"""
-    )
-    assert faint == []
-
-
 @every_notebook
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_print_is_the_article_alone_black_on_white(page, path, theme):

@@ -1,16 +1,16 @@
 """The pictures that stand in a page until, and unless, its widgets are alive."""
 
-import base64
-
+import ipywidgets
 import pytest
 from bs4 import BeautifulSoup
 from ipywidgets.embed import dependency_state, embed_data
 from matplotlib.figure import Figure
 from sphinx.errors import ExtensionError
-from widget_stills import draw_stills, find_still
+from widget_stills import Files, draw_stills, find_still, slim
 
 from multihead.attention import check_divisible
 from multihead.sliders import sliders
+from multihead.widgets import ParameterCounter
 
 
 def widget(esm):
@@ -27,16 +27,17 @@ def test_a_widget_that_draws_no_still_stops_the_build():
         draw_stills({"a": widget("export default {}")})
 
 
-def test_a_widget_of_another_kind_keeps_what_it_showed_last():
+def test_a_widget_of_another_kind_keeps_what_it_showed_last(tmp_path):
     models = {
         "box": {"state": {"children": ["IPY_MODEL_slider", "IPY_MODEL_output", "IPY_MODEL_live"]}},
         "slider": {"state": {"description": "h", "value": 4}},
         "output": {"state": {"outputs": [{"text": "1 < 2"}, {"data": {"image/png": "aGk="}}]}},
         "live": widget(""),
     }
-    still = find_still("box", models, stills={"live": "<b>헤드</b>"})
+    still = find_still("box", models, stills={"live": "<b>헤드</b>"}, files=Files(tmp_path, "../files"))
     assert still.startswith("<p>h = 4</p><pre>1 &lt; 2</pre><img ")
-    assert "base64,aGk=" in still
+    (picture,) = tmp_path.iterdir()
+    assert picture.read_bytes() == b"hi" and f'src="../files/{picture.name}"' in still
     assert still.endswith("<b>헤드</b>")
 
 
@@ -47,15 +48,25 @@ def drawn(h, d_model):
 
 
 @pytest.mark.parametrize(("h", "shown"), [(8, ["p", "img"]), (3, ["p", "p"])])
-def test_sliders_keep_their_figure_or_their_refusal_and_the_settings_it_belongs_to(h, shown):
+def test_sliders_keep_their_figure_or_their_refusal_and_the_settings_it_belongs_to(tmp_path, h, shown):
     panel = sliders(drawn, h=(h, 1, 16, 1), d_model=(64, 8, 128, 8))
     data = embed_data(views=[panel], state=dependency_state([panel], drop_defaults=False))
-    still = find_still(panel.model_id, data["manager_state"]["state"], stills={})
+    still = find_still(panel.model_id, data["manager_state"]["state"], stills={}, files=Files(tmp_path, "."))
     nodes = BeautifulSoup(still, "html.parser").find_all(True, recursive=False)
     assert [node.name for node in nodes] == shown
     assert nodes[0].text == f"h = {h}, d_model = 64"
     if h == 8:
-        png = base64.b64decode(nodes[1]["src"].removeprefix("data:image/png;base64,"))
-        assert png == panel.children[-1].value and nodes[1]["alt"] == "h = 8, d_model = 64일 때의 그림"
+        assert (tmp_path / nodes[1]["src"]).read_bytes() == panel.children[-1].value and nodes[1]["alt"] == "h = 8, d_model = 64일 때의 그림"
     else:
         assert nodes[1]["role"] == "alert" and "num_heads = 3" in nodes[1].text
+
+
+def test_the_page_keeps_of_its_widgets_what_the_host_reads(tmp_path):
+    slider, widget = ipywidgets.IntSlider(), ParameterCounter(h=4)
+    models = embed_data(views=[widget, slider], drop_defaults=False)["manager_state"]["state"]
+    kept = slim(models, Files(tmp_path, "../files"))
+    assert list(kept) == [widget.model_id]
+    state = kept[widget.model_id]["state"]
+    (module,) = tmp_path.iterdir()
+    assert module.read_text("utf-8") == ParameterCounter._esm and state["_esm_file"] == f"../files/{module.name}"
+    assert state["h"] == 4 and "_esm" not in state and "_css" not in state

@@ -92,6 +92,24 @@ def test_the_second_text_of_a_pair_starts_after_the_first_separator(bert):
     assert attention.tokens[attention.pair_start] == "the"
 
 
+def test_many_texts_at_a_time_equal_one_by_one_and_carry_no_padding(bert):
+    texts = [TEXT, "Cats sleep.", "A word.", TEXT.lower()] * 9  # more than one batch
+    together = bert.attend_all(texts)
+    assert len(together) == len(texts) and bert.attend_all([]) == []
+    for text, attention in list(zip(texts, together))[-4:]:
+        alone = bert.attend(text)
+        assert attention.tokens == alone.tokens and attention.pair_start is None
+        assert torch.allclose(attention.weights, alone.weights, atol=1e-5)
+        assert torch.allclose(attention.hidden_states, alone.hidden_states, atol=1e-4)
+
+
+def test_one_bad_text_among_many_is_refused(bert):
+    with pytest.raises(ValueError, match="글이 비어 있습니다"):
+        bert.attend_all([TEXT, " "])
+    with pytest.raises(ValueError, match="513개"):
+        bert.attend_all([TEXT, "cat " * 511])
+
+
 # -- what attend refuses -----------------------------------------------------------------------------------------
 
 

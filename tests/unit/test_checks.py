@@ -3,22 +3,34 @@
 import pytest
 import torch
 
-from multihead import causal_mask, merge_heads, scaled_dot_product_attention, split_heads
+from multihead import causal_mask, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from multihead.checks import (
     check_attention,
+    check_best_offset,
+    check_both_right,
     check_cache_bytes,
     check_causal_mask,
     check_crossing_length,
+    check_head_accuracy,
     check_head_contributions,
+    check_head_matrices,
     check_kv_head,
+    check_largest_batch,
+    check_masked_attention,
     check_mean_entropy,
     check_merge_heads,
     check_multi_head_attention,
+    check_neighbour_share,
+    check_padded_causal_mask,
     check_parameter_count,
+    check_pool_kv_heads,
+    check_sees_the_future,
     check_sink_heads,
     check_sliding_window,
     check_split_heads,
     check_strongest_head,
+    check_switched_off,
+    check_word_map,
 )
 
 SPLIT_RIGHT = [
@@ -157,6 +169,7 @@ MULTI_HEAD_WRONG = {
     "√d_model이 아니라": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, o, h, scale=len(o) ** -0.5),
     "토큰이 섞였습니다": lambda x, *W: whole_attention(x, *W, split=view_only, merge=reshape_only),
     "합치기 전에": lambda x, *W: whole_attention(x, *W, merge=reshape_only),
+    "√d_k로 나누지 않았습니다": lambda x, *W: whole_attention(x, *W, scale=1.0),
     "뒤집어": lambda x, q, k, v, o, h: whole_attention(x, q, k, v, o.T, h),
 }
 
@@ -218,6 +231,253 @@ WINDOW_WRONG = {
     "torch.bool": lambda T, w: window_by_distance(T, w).int(),
 }
 
+
+def share_by_index(weights, offset):
+    query = torch.arange(1, weights.shape[-1] - 1)
+    return weights[:, query, query + offset].mean(-1)
+
+
+SHARE_RIGHT = [
+    share_by_index,
+    lambda w, offset: torch.stack([w[:, i, i + offset] for i in range(1, w.shape[-1] - 1)]).mean(0),
+]
+SHARE_WRONG = {
+    "뒤바뀌었습니다": lambda w, offset: share_by_index(w, -offset),
+    "양 끝의 쿼리": lambda w, offset: w.diagonal(offset, -2, -1).mean(-1),
+    "더하기만": lambda w, offset: share_by_index(w, offset) * (w.shape[-1] - 2),
+    "모양이 다릅니다": lambda w, offset: share_by_index(w, offset).mean(),
+    "offset = -1일 때": lambda w, offset: share_by_index(w, 0),
+    "offset = 1일 때": lambda w, offset: share_by_index(w, min(offset, 0)),
+    "아직 비어 있습니다": lambda w, offset: ...,
+}
+
+
+def hits(left, right, tokens):
+    return left.argmax(-1)[:, 1:-1] == tokens[:, :-2], right.argmax(-1)[:, 1:-1] == tokens[:, 2:]
+
+
+def rate(hit):
+    return hit.float().mean()
+
+
+def by_counting(left, right, tokens):
+    B, T = tokens.shape
+    inside = [(b, t) for b in range(B) for t in range(1, T - 1)]
+    says = [(left[b, t].argmax(), right[b, t].argmax()) for b, t in inside]
+    wanted = [(tokens[b, t - 1], tokens[b, t + 1]) for b, t in inside]
+    return sum(a == b for a, b in zip(says, wanted)) / len(inside)
+
+
+BOTH_RIGHT = [lambda *given: rate(hits(*given)[0] & hits(*given)[1]), by_counting]
+BOTH_WRONG = {
+    "평균했습니다": lambda *given: (rate(hits(*given)[0]) + rate(hits(*given)[1])) / 2,
+    "곱했습니다": lambda *given: rate(hits(*given)[0]) * rate(hits(*given)[1]),
+    "하나만 맞은": lambda *given: rate(hits(*given)[0] | hits(*given)[1]),
+    "뒤바뀌었습니다": lambda left, right, tokens: BOTH_RIGHT[0](right, left, tokens),
+    "양 끝의": lambda left, right, tokens: rate(
+        (left.argmax(-1) == tokens.roll(1, 1)) & (right.argmax(-1) == tokens.roll(-1, 1))
+    ),
+    "개수를": lambda *given: (hits(*given)[0] & hits(*given)[1]).sum(),
+    "값이 다릅니다": lambda *given: 2.0,
+    "RuntimeError": lambda left, right, tokens: rate(left.argmax(-1) == tokens[:, 2:]),
+}
+
+
+def with_columns(weight, keep):
+    return torch.where(keep, weight, 0)
+
+
+def block_of(weight, h):
+    return torch.arange(len(weight)) // (len(weight) // h)
+
+
+def by_slice(weight, head, h):
+    d_k = len(weight) // h
+    weight = weight.clone()
+    weight[:, head * d_k : (head + 1) * d_k] = 0
+    return weight
+
+
+def in_place(weight, head, h):
+    weight[:, block_of(weight, h) == head] = 0
+    return weight
+
+
+OFF_RIGHT = [by_slice, lambda W, head, h: with_columns(W, block_of(W, h) != head)]
+OFF_WRONG = {
+    "clone()": in_place,
+    "행을 지웠습니다": lambda W, head, h: by_slice(W.T, head, h).T,
+    "1부터 셌습니다": lambda W, head, h: by_slice(W, head - 1, h),
+    "건너뛰며": lambda W, head, h: with_columns(W, torch.arange(len(W)) % h != head),
+    "이 헤드만 남겼습니다": lambda W, head, h: with_columns(W, block_of(W, h) == head),
+    "아무것도": lambda W, head, h: W.clone(),
+    "값이 다릅니다": lambda W, head, h: torch.zeros_like(W),
+}
+
+
+def masked_by_hand(q, k, v, mask, scale=2, hide=lambda scores, mask: scores.masked_fill(~mask, float("-inf"))):
+    return hide(q @ k.mT / scale, mask).softmax(-1).nan_to_num() @ v
+
+
+MASKED_RIGHT = [
+    masked_by_hand,
+    lambda q, k, v, m: torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=m),
+]
+MASKED_WRONG = {
+    "그 행을 0으로": lambda q, k, v, m: (q @ k.mT / 2).masked_fill(~m, float("-inf")).softmax(-1) @ v,
+    "마스크를 뒤집어": lambda q, k, v, m: masked_by_hand(q, k, v, ~m),
+    "마스크를 쓰지": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=lambda scores, mask: scores),
+    "소프트맥스 뒤에": lambda q, k, v, m: (q @ k.mT / 2).softmax(-1) * m @ v,
+    "0을 넣었습니다": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=torch.mul),
+    "√d_k로 나누지": lambda q, k, v, m: masked_by_hand(q, k, v, m, scale=1),
+    "모든 값의 평균": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=lambda s, mask: s.masked_fill(~mask, -1e9)),
+    "하나씩 확인": lambda q, k, v, m: 2 * masked_by_hand(q, k, v, m),
+    "기울기에 nan": lambda q, k, v, m: masked_by_hand(q, k, v, m, hide=lambda s, mask: s + mask.float().log()),
+}
+
+
+def future_by_change(attend, T, D, changed=-1, watched=slice(0, -1)):
+    x = torch.randn(1, T, D, generator=torch.Generator().manual_seed(5))
+    other = x.clone()
+    other[:, changed] += 1
+    return not torch.allclose(attend(other)[:, watched], attend(x)[:, watched])
+
+
+def future_by_gradient(attend, T, D):
+    x = torch.randn(1, T, D, requires_grad=True)
+    return any(torch.autograd.grad(attend(x)[0, t].sum(), x)[0][0, t + 1 :].abs().sum() > 0 for t in range(T - 1))
+
+
+FUTURE_RIGHT = [future_by_change, future_by_gradient]
+FUTURE_WRONG = {
+    "마스크가 없는 구현을": lambda attend, T, D: False,
+    "바른 구현을 의심": lambda attend, T, D: future_by_change(attend, T, D, changed=0),
+    "앞선 출력만": lambda attend, T, D: future_by_change(attend, T, D, watched=slice(None)),
+    "잘못 합친": lambda attend, T, D: future_by_change(attend, T, D, watched=slice(0, 1)),
+    "한 칸 앞만": lambda attend, T, D: future_by_change(attend, T, D, watched=slice(0, 2)),
+    "아직 비어": lambda attend, T, D: None,
+}
+
+MATRICES_RIGHT = [
+    lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i].mT,
+    lambda W, i, h: torch.stack([part.chunk(h)[i].T for part in W.chunk(3)]),
+]
+MATRICES_WRONG = {
+    "전치를 빠뜨렸습니다": lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i],
+    "번갈아 있다고": lambda W, i, h: W.view(h, 3, -1, W.shape[1])[i].mT,
+    "1부터": lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i - 1].mT,
+    "건너뛰며": lambda W, i, h: W.view(3, -1, h, W.shape[1])[:, :, i].mT,
+    "열을 나누었습니다": lambda W, i, h: torch.stack([part.chunk(h, 1)[i] for part in W.chunk(3)]),
+    "값이 다릅니다": lambda W, i, h: W.view(3, h, -1, W.shape[1])[:, i].mT.flip(0),
+}
+
+BATCH_RIGHT = [lambda memory, h, T: memory // (2 * h * T * T), lambda memory, h, T: int(memory / h / T**2 / 2)]
+BATCH_WRONG = {
+    "올림": lambda memory, h, T: -(-memory // (2 * h * T * T)),
+    "정수여야": lambda memory, h, T: memory / (2 * h * T * T),
+    "4바이트": lambda memory, h, T: memory // (4 * h * T * T),
+    "1바이트": lambda memory, h, T: memory // (h * T * T),
+    "헤드 수를 빠뜨렸습니다": lambda memory, h, T: memory // (2 * T * T),
+    "T를 한 번만": lambda memory, h, T: memory // (2 * h * T),
+    "이어야 하는데": lambda memory, h, T: 1,
+}
+
+POOL_RIGHT = [
+    lambda W, h, g: W.view(g, h // g, W.shape[0] // h, -1).mean(1).flatten(0, 1),
+    lambda W, h, g: torch.cat([sum(group.chunk(h // g)) / (h // g) for group in W.chunk(g)]),
+]
+POOL_WRONG = {
+    "떨어져 있는": lambda W, h, g: W.view(h // g, g, W.shape[0] // h, -1).mean(0).flatten(0, 1),
+    "첫 헤드만": lambda W, h, g: torch.cat([group.chunk(h // g)[0] for group in W.chunk(g)]),
+    "평균이 아니라 합": lambda W, h, g: (h // g) * POOL_RIGHT[0](W, h, g),
+    "이웃한 행을": lambda W, h, g: W.view(W.shape[0] * g // h, h // g, -1).mean(1),
+    "모양이 다릅니다": lambda W, h, g: W,
+    "값이 다릅니다": lambda W, h, g: POOL_RIGHT[0](W, h, g).flip(0),
+}
+
+PADDED_RIGHT = [
+    lambda lengths, T: causal_mask(T) & padding_mask(lengths, T),
+    lambda lengths, T: torch.stack([causal_mask(T) & (torch.arange(T) < n) for n in lengths])[:, None],
+]
+PADDED_WRONG = {
+    "뒤바뀌었습니다": lambda lengths, T: ~(causal_mask(T) & padding_mask(lengths, T)),
+    "둘 다 허락할": lambda lengths, T: causal_mask(T) | padding_mask(lengths, T),
+    "패딩을 가리지": lambda lengths, T: causal_mask(T).expand(len(lengths), 1, T, T),
+    "미래를 가리지": lambda lengths, T: padding_mask(lengths, T).expand(-1, 1, T, T),
+    "패딩의 행을": lambda lengths, T: causal_mask(T) & padding_mask(lengths, T).mT,
+    "모양이 다릅니다": lambda lengths, T: (causal_mask(T) & padding_mask(lengths, T))[:, 0],
+    "torch.bool": lambda lengths, T: (causal_mask(T) & padding_mask(lengths, T)).int(),
+}
+
+
+def members(words):
+    """(T, W): 1 where token t is a piece of word w."""
+    count = 1 + max(word for word in words if word is not None)
+    return torch.tensor([[float(word == w) for w in range(count)] for word in words])
+
+
+def word_map_by_matrices(weights, words, of_rows=lambda m: m / m.sum(0), of_columns=lambda m: m):
+    return of_rows(members(words)).T @ weights @ of_columns(members(words))
+
+
+def word_map_by_loop(weights, words):
+    count = 1 + max(word for word in words if word is not None)
+    result = torch.zeros(count, count)
+    for i in range(count):
+        rows = torch.stack([row for row, word in zip(weights, words) if word == i]).mean(0)
+        for j in range(count):
+            result[i, j] = sum(weight for weight, word in zip(rows, words) if word == j)
+    return result
+
+
+def mean_of(m):
+    return m / m.sum(0)
+
+
+WORD_MAP_RIGHT = [word_map_by_matrices, word_map_by_loop]
+WORD_MAP_WRONG = {
+    "모두 평균": lambda w, words: word_map_by_matrices(w, words, mean_of, mean_of),
+    "모두 더했습니다": lambda w, words: word_map_by_matrices(w, words, lambda m: m),
+    "더하기와 평균이": lambda w, words: word_map_by_matrices(w, words, lambda m: m, mean_of),
+    "행과 열이": lambda w, words: word_map_by_matrices(w, words).T,
+    "모양이 다릅니다": lambda w, words: w[1:-1, 1:-1],
+    "값이 다릅니다": lambda w, words: word_map_by_matrices(w, words) / 2,
+}
+
+
+def accuracy_by_loop(weights, pairs):
+    right = 0
+    for i, j in pairs:
+        right += j == max((k for k in range(len(weights)) if k != i), key=lambda k: weights[i, k])
+    return right / len(pairs)
+
+
+def accuracy_by_argmax(weights, pairs):
+    weights.fill_diagonal_(0)
+    queries, keys = torch.tensor(pairs).T
+    return (weights.argmax(-1)[queries] == keys).float().mean()
+
+
+HEAD_ACCURACY_RIGHT = [accuracy_by_loop, accuracy_by_argmax]
+HEAD_ACCURACY_WRONG = {
+    "자기 자신도": lambda w, pairs: sum(w[i].argmax() == j for i, j in pairs) / len(pairs),
+    "맞힌 수입니다": lambda w, pairs: accuracy_by_loop(w, pairs) * len(pairs),
+    "틀린 비율": lambda w, pairs: 1 - accuracy_by_loop(w, pairs),
+    "있어야 할 답은": lambda w, pairs: 0.6,
+}
+
+OFFSET_RIGHT = [
+    lambda pairs: torch.tensor([j - i for i, j in pairs]).mode().values.item(),
+    lambda pairs: max(range(-9, 10), key=lambda k: sum(j - i == k for i, j in pairs)),
+]
+OFFSET_WRONG = {
+    "부호가 반대": lambda pairs: -OFFSET_RIGHT[0](pairs),
+    "맞힌 짝의 수": lambda pairs: sum(j - i == -3 for i, j in pairs),
+    "가장 큰 거리": lambda pairs: max(j - i for i, j in pairs),
+    "거리의 평균": lambda pairs: sum(j - i for i, j in pairs) / len(pairs),
+    "가운데 값": lambda pairs: sorted(j - i for i, j in pairs)[len(pairs) // 2],
+}
+
 EXERCISES = [
     (check_split_heads, SPLIT_RIGHT, SPLIT_WRONG),
     (check_merge_heads, MERGE_RIGHT, MERGE_WRONG),
@@ -233,6 +493,18 @@ EXERCISES = [
     (check_kv_head, KV_HEAD_RIGHT, KV_HEAD_WRONG),
     (check_cache_bytes, CACHE_RIGHT, CACHE_WRONG),
     (check_sliding_window, WINDOW_RIGHT, WINDOW_WRONG),
+    (check_neighbour_share, SHARE_RIGHT, SHARE_WRONG),
+    (check_both_right, BOTH_RIGHT, BOTH_WRONG),
+    (check_switched_off, OFF_RIGHT, OFF_WRONG),
+    (check_masked_attention, MASKED_RIGHT, MASKED_WRONG),
+    (check_sees_the_future, FUTURE_RIGHT, FUTURE_WRONG),
+    (check_head_matrices, MATRICES_RIGHT, MATRICES_WRONG),
+    (check_largest_batch, BATCH_RIGHT, BATCH_WRONG),
+    (check_pool_kv_heads, POOL_RIGHT, POOL_WRONG),
+    (check_padded_causal_mask, PADDED_RIGHT, PADDED_WRONG),
+    (check_word_map, WORD_MAP_RIGHT, WORD_MAP_WRONG),
+    (check_head_accuracy, HEAD_ACCURACY_RIGHT, HEAD_ACCURACY_WRONG),
+    (check_best_offset, OFFSET_RIGHT, OFFSET_WRONG),
 ]
 
 
@@ -249,3 +521,15 @@ def test_mistakes_get_the_fitting_hint(grade, hint, answer, capsys):
     grade(answer)
     said = capsys.readouterr().out
     assert said.startswith("✗ ") and hint in said
+
+
+@pytest.mark.parametrize("grade, right, wrong", EXERCISES, ids=[grade.__name__ for grade, *_ in EXERCISES])
+def test_every_grader_is_tried_with_enough_answers(grade, right, wrong):
+    own_code_fails = ("아직 비어 있습니다", "모양이 다릅니다", "Error")
+    assert len(right) >= 2 and len([hint for hint in wrong if not hint.endswith(own_code_fails)]) >= 3
+
+
+def test_no_grader_is_left_out():
+    from multihead import checks
+
+    assert {name for name in vars(checks) if name.startswith("check_")} == {grade.__name__ for grade, *_ in EXERCISES}

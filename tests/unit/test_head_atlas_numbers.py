@@ -140,7 +140,11 @@ def test_the_still_shows_every_head_the_map_the_arcs_and_the_list():
 
 
 def test_tokens_never_become_markup():
-    evil = atlas(sentences=[sentence(["[CLS]", "<img src=x>", "</svg>", "[SEP]"])], relations={"<b>": relation([[(0, 1)]])}, relation="<b>")
+    evil = atlas(
+        sentences=[sentence(["[CLS]", "<img src=x>", "</svg>", "[SEP]"])],
+        relations={"<b>": relation([[(0, 1)]])},
+        relation="<b>",
+    )
     [html] = call("still", [evil])
     assert "<img" not in html and html.count("</svg>") == 1 and "<b>" not in html
 
@@ -151,12 +155,19 @@ def test_tokens_never_become_markup():
 def test_it_opens_with_the_best_head_of_its_first_score():
     layer, head = divmod(SCORES[0].argmax().item(), H)
     widget = atlas()
-    assert (widget.score, widget.layer, widget.head, widget.sentence, widget.relation) == ("가", layer + 1, head + 1, 0, "")
+    assert (widget.score, widget.layer, widget.head, widget.sentence, widget.relation) == (
+        "가",
+        layer + 1,
+        head + 1,
+        0,
+        "",
+    )
     assert (atlas(layer=2).layer, atlas(layer=2).head) == (2, 1)
 
 
 @pytest.mark.parametrize(
-    ("name", "values"), [("score", "가나"), ("layer", (1, L)), ("head", (1, H)), ("sentence", (0, 2)), ("relation", ["", "r", "s"])]
+    ("name", "values"),
+    [("score", "가나"), ("layer", (1, L)), ("head", (1, H)), ("sentence", (0, 2)), ("relation", ["", "r", "s"])],
 )
 def test_every_allowed_value_is_taken(name, values):
     widget = atlas()
@@ -216,6 +227,8 @@ def test_words_follow_from_the_tokens_or_are_given():
 
 
 def test_any_array_is_a_score_and_weights_take_three_bytes_each():
-    widget = atlas(scores={"목록": SCORES[0].tolist(), "numpy": SCORES[0].numpy(), "정수": torch.ones(L, H, dtype=torch.int)})
+    widget = atlas(
+        scores={"목록": SCORES[0].tolist(), "numpy": SCORES[0].numpy(), "정수": torch.ones(L, H, dtype=torch.int)}
+    )
     assert [name for name, _ in widget._atlas["scores"]] == ["목록", "numpy", "정수"]
     assert len(widget._weights) <= 2 * 4 / 3 * L * H * (2 * 11**2 + 4**2) + 4

@@ -6,8 +6,23 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
 
+from multihead.neighbours import Accuracy, Recording
 from multihead.palette import HEAD_COLOURS, head_colour
-from multihead.plots import attention_maps, bars, cost_by_length, kv_sharing, mask_pictures, speedups, time_ratios
+from multihead.plots import (
+    all_maps,
+    attention_maps,
+    bars,
+    cost_by_length,
+    dot_products,
+    kv_sharing,
+    learning_curves,
+    mask_pictures,
+    neighbour_roles,
+    score_grids,
+    similarity_without_heads,
+    speedups,
+    time_ratios,
+)
 
 H, T, S = 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
@@ -173,3 +188,73 @@ def test_kv_sharing_joins_query_head_i_to_kv_head_i_divided_by_group_size():
         ends = [tuple(line.get_xdata()) for line in axes.lines]
         assert ends == [(i, i // group * group + (group - 1) / 2) for i in range(8)]
         assert [line.get_color() for line in axes.lines] == [head_colour(i // group) for i in range(8)]
+
+
+def a_run(h, both):
+    n = len(both)
+    return Recording(
+        num_heads=h, tokens=torch.arange(16), steps=list(range(n)), maps=some_weights(n, h, 16, 16),
+        shares=torch.rand(n, h, 2), accuracy=[Accuracy(1, 1, share) for share in both], losses=torch.ones(n),
+    )  # fmt: skip
+
+
+def test_learning_curves_show_the_mean_of_the_seeds_and_their_spread():
+    two_seeds = [a_run(2, [0, 0.4, 1]), a_run(2, [0, 0.8, 1])]
+    figure = learning_curves({"h = 1": [a_run(1, [0, 0.1, 0.2])], "h = 2": two_seeds})
+    [axes] = figure.axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["h = 1", "h = 2"]
+    assert list(axes.lines[1].get_ydata()) == pytest.approx([0, 0.6, 1])
+    heights = [path.vertices[:, 1] for path in axes.collections[1].get_paths()][0]
+    assert heights.max() == 1 and {0.4, 0.8} <= {round(float(height), 2) for height in heights}
+
+
+def test_every_head_is_a_point_between_left_and_right():
+    figure = neighbour_roles({"h = 1": torch.tensor([[0.5, 0.4]]), "h = 2": torch.tensor([[1.0, 0.0], [0.1, 0.9]])})
+    points = [axes.collections[0].get_offsets().tolist() for axes in figure.axes]
+    assert points[0] == [pytest.approx([0.5, 0.4])] and points[1] == [pytest.approx([1, 0]), pytest.approx([0.1, 0.9])]
+    assert [axes.get_title() for axes in figure.axes] == ["h = 1", "h = 2"]
+
+
+# -- all heads of a model --------------------------------------------------------------------------------------------
+
+
+def test_score_grids_show_every_head_and_the_number_of_the_best():
+    first, second = torch.rand(2, 3, 5, generator=torch.Generator().manual_seed(0))
+    panels = maps_of(score_grids({"가": first, "나": second, "다": first}))
+    assert len(panels) == 3
+    for axes, name, score in zip(panels, "가나다", (first, second, first)):
+        assert axes.get_title() == name and torch.equal(torch.as_tensor(axes.images[0].get_array().data), score)
+        (best,) = axes.texts
+        layer, head = divmod(score.argmax().item(), 5)
+        assert best.get_text() == f"{score.max():.2f}" and best.get_position() == (head, layer)
+        assert texts(axes.get_xticklabels()) == list("12345") and texts(axes.get_yticklabels()) == list("123")
+
+
+def test_score_grids_frame_the_claimed_heads_of_a_score_only():
+    grid = torch.rand(3, 5)
+    claimed, free = maps_of(score_grids({"가": grid, "나": grid}, marked={"가": [1, 4]}))
+    assert [(frame.get_x(), frame.get_width()) for frame in claimed.patches] == [(-0.5, 1), (2.5, 1)]
+    assert not free.patches
+
+
+def test_similarity_lines_hold_the_given_values():
+    axes = similarity_without_heads({"가": {1: 0.9, 4: 0.5}, "나": {1: 0.8, 4: 0.1}}).axes[0]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[0.9, 0.5], [0.8, 0.1]]
+
+
+def test_the_sheet_of_all_maps_has_each_head_in_its_row_and_column():
+    weights = torch.rand(2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    axes = all_maps(weights, [2, 6]).axes[0]
+    sheet = torch.tensor(axes.images[0].get_array().filled(-1))
+    assert torch.allclose(sheet[5:9, 6:11], weights[1, 1].to(sheet.dtype))
+    assert torch.equal((sheet < 0).sum(), torch.tensor(9 * 17 - 2 * 3 * 20))  # the lines between them
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["2", "6"]
+
+
+def test_the_scores_and_weights_beside_the_products_are_those_of_the_query():
+    generator = torch.Generator().manual_seed(0)
+    q, k = torch.randn(8, generator=generator), torch.randn(5, 8, generator=generator)
+    weights = (k @ q / 8**0.5).softmax(-1)
+    *_, scores, shown = dot_products(q, k, weights, list("가나다라마"), query=2).axes
+    assert [bar.get_width() for bar in scores.patches] == pytest.approx((k @ q / 8**0.5).tolist())
+    assert [bar.get_width() for bar in shown.patches] == pytest.approx(weights.tolist())

@@ -6,5 +6,14 @@ from multihead.widgets.head_splitter import HeadSplitter
 from multihead.widgets.kv_cache_calculator import KVCacheCalculator
 from multihead.widgets.parameter_counter import ParameterCounter
 from multihead.widgets.sentence_explorer import SentenceExplorer
+from multihead.widgets.timelapse import Timelapse
 
-__all__ = ["AttentionPlayground", "HeadAtlas", "HeadSplitter", "KVCacheCalculator", "ParameterCounter", "SentenceExplorer"]
+__all__ = [
+    "AttentionPlayground",
+    "HeadAtlas",
+    "HeadSplitter",
+    "KVCacheCalculator",
+    "ParameterCounter",
+    "SentenceExplorer",
+    "Timelapse",
+]

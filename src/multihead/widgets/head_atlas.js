@@ -96,9 +96,10 @@ export function readouts(state, weights) {
         low: decimal(low),
         high: decimal(high),
         arcs: chosen ? tellArcs(state, arcsOf(state, weights)) : "",
-        list_title: chosen ? `‘${relation}’을 가장 잘 맞히는 헤드` : `‘${score}’ 점수가 가장 큰 헤드`,
+        list_title: chosen ? `‘${relation}’ 관계를 가장 잘 맞히는 헤드` : `‘${score}’ 점수가 가장 큰 헤드`,
         baseline: chosen
-            ? `기준선: 언제나 ${Math.abs(chosen.offset)}낱말 ${chosen.offset < 0 ? "앞" : "뒤"}을 고르면 ${percent(chosen.baseline)}. ` +
+            ? `기준선: 언제나 ${Math.abs(chosen.offset)}낱말 ${chosen.offset < 0 ? "앞을" : "뒤를"} 고르면 ` +
+                `${percent(chosen.baseline)}. ` +
                 "가는 선은 95\u00a0% 구간, 세로선은 기준선입니다."
             : "",
     };
@@ -157,22 +158,27 @@ function arcMarkup({ query, key, weight, found }, { tokens, words }, { label, he
         `<path class="mh-tip" d="M${to.x},${to.y}l-8,-4.5v9z"/></g>`;
 }
 
+const squareAt = ({ query, key }, { label, header, cell }) =>
+    `x="${label + key * cell - 0.5}" y="${header + query * cell - 0.5}" width="${cell}" height="${cell}"`;
+
 function mapMarkup(state, map, arcs, layout) {
     const { tokens, words } = sentenceOf(state);
     const { label, header, cell, width } = layout;
     const T = tokens.length;
     const names = tokens.map((token, i) => {
         const at = (i + 0.5) * cell;
-        return `<text class="mh-word" x="${label - 6}" y="${header + at}" text-anchor="end" dy="0.35em">${escapeHtml(token)}</text>` +
-            `<text class="mh-word" transform="translate(${label + at},${header - 6}) rotate(-90)" dy="0.35em">${escapeHtml(token)}</text>`;
+        const name = `dy="0.35em">${escapeHtml(token)}</text>`;
+        return `<text class="mh-word" x="${label - 6}" y="${header + at}" text-anchor="end" ${name}` +
+            `<text class="mh-word" transform="translate(${label + at},${header - 6}) rotate(-90)" ${name}`;
     });
     const cells = tokens.map((_, query) => Array.from(map[query], (weight, key) =>
         weight < 0.005 ? "" : `<rect class="mh-cell" x="${label + key * cell}" y="${header + query * cell}" ` +
             `width="${cell - 1}" height="${cell - 1}" fill-opacity="${weight.toFixed(3)}"/>`).join(""));
     const related = arcs.map(({ query, key, found }) => tokens.flatMap((_, row) => tokens.map((_, column) =>
         words[row] !== query || words[column] !== key ? "" : `<rect class="mh-related ${found ? "" : "is-missed"}" ` +
-            `x="${label + column * cell - 0.5}" y="${header + row * cell - 0.5}" width="${cell}" height="${cell}"/>`)).join(""));
-    return `<rect class="mh-ground" x="${label - 1}" y="${header - 1}" width="${T * cell + 1}" height="${T * cell + 1}"/>` +
+            `${squareAt({ query: row, key: column }, layout)}/>`)).join(""));
+    const side = T * cell + 1;
+    return `<rect class="mh-ground" x="${label - 1}" y="${header - 1}" width="${side}" height="${side}"/>` +
         names.join("") + cells.join("") + related.join("") +
         arcs.map((arc) => arcMarkup(arc, sentenceOf(state), layout)).join("");
 }
@@ -183,13 +189,15 @@ export function listRows(state) {
     if (!relation) {
         const [, high] = colourRange(scoreOf(state));
         return ranking(state).slice(0, MOST_LISTED).map(({ layer, head, value }) => ({
-            layer, head, text: decimal(value), bar: Math.max(0, value / high), label: `${state.score} ${decimal(value)}`,
+            layer, head, bar: Math.max(0, value / high),
+            text: decimal(value), label: `${state.score} ${decimal(value)}`,
         }));
     }
     return relation.best.slice(0, MOST_LISTED).map(({ layer, head, accuracy, low, high }) => ({
         layer, head, bar: accuracy, low, high, baseline: relation.baseline,
         text: `${percent(accuracy)} (${(100 * low).toFixed(0)}~${(100 * high).toFixed(0)})`,
-        label: `정확도 ${percent(accuracy)}, 95 % 구간 ${percent(low)}부터 ${percent(high)}까지, 기준선 ${percent(relation.baseline)}`,
+        label: `정확도 ${percent(accuracy)}, 95\u00a0% 구간 ${percent(low)}부터 ${percent(high)}까지, ` +
+            `기준선 ${percent(relation.baseline)}`,
     }));
 }
 
@@ -202,9 +210,9 @@ function rowMarkup({ layer, head, text, bar, low, high, baseline }) {
         `style="width:${at(bar)}"></span>${interval}</span><span class="mh-row-text">${text}</span>`;
 }
 
-
 const legendMarkup = ({ low, high }, negative) =>
-    `<span data-out="low">${low}</span><span class="mh-scale ${negative ? "is-signed" : ""}"></span><span data-out="high">${high}</span>`;
+    `<span data-out="low">${low}</span><span class="mh-scale ${negative ? "is-signed" : ""}"></span>` +
+    `<span data-out="high">${high}</span>`;
 
 // ---- live widget ---------------------------------------------------------------------------------------------------
 
@@ -237,8 +245,10 @@ function render({ model, el }) {
     const { node: grid, cells } = headGrid({ ...atlas, chosen: read, choose });
 
     const out = (name, tag = "span") => element(tag, { "data-out": name });
-    const shown = { head: out("head", "strong"), value: out("value", "strong"), place: out("place"), arcs: out("arcs", "p"),
-        list_title: out("list_title", "p"), baseline: out("baseline", "p") };
+    const shown = {
+        head: out("head", "strong"), value: out("value", "strong"), place: out("place"), arcs: out("arcs", "p"),
+        list_title: out("list_title", "p"), baseline: out("baseline", "p"),
+    };
     shown.arcs.classList.add("mh-say");
     shown.list_title.classList.add("mh-title");
     shown.baseline.classList.add("mh-small");
@@ -254,7 +264,8 @@ function render({ model, el }) {
     const form = element("form", {
         class: "mh", "data-widget": "HeadAtlas", "aria-label": "헤드 지도책", onsubmit: (event) => event.preventDefault(),
     }, element("div", { class: "mh-controls" }, ...Object.values(controls).map(({ node }) => node)), grid, legend,
-    element("p", { class: "mh-say mh-atlas-title" }, "헤드 ", shown.head, " · ", scoreName, " ", shown.value, " (", shown.place, ")"),
+    element("p", { class: "mh-say mh-atlas-title" },
+        "헤드 ", shown.head, " · ", scoreName, " ", shown.value, " (", shown.place, ")"),
     element("div", { class: "mh-atlas-body" },
         element("div", { class: "mh-atlas-map" }, picture, cellText),
         element("div", { class: "mh-atlas-side" }, shown.arcs, shown.list_title, list, shown.baseline)), spoken);
@@ -270,9 +281,7 @@ function render({ model, el }) {
         refresh(cellText, {}, pointed ? describeCell(state, map, pointed) : "칸을 가리키면 가중치를 보입니다. 행이 쿼리, 열이 키입니다.");
         svg.querySelector(".is-pointed")?.remove();
         if (!pointed || pointed.query >= tokens.length || pointed.key >= tokens.length) return;
-        const { label, header, cell } = layout;
-        svg.insertAdjacentHTML("beforeend", `<rect class="mh-related is-pointed" x="${label + pointed.key * cell - 0.5}" ` +
-            `y="${header + pointed.query * cell - 0.5}" width="${cell}" height="${cell}"/>`);
+        svg.insertAdjacentHTML("beforeend", `<rect class="mh-related is-pointed" ${squareAt(pointed, layout)}/>`);
     }
 
     function update() {
@@ -375,11 +384,13 @@ export function still(state) {
         `<span class="mh-head-cell ${l + 1 === state.layer && i + 1 === state.head ? "is-chosen" : ""}">` +
         `<span class="mh-face">${cellMarkup(value, range)}</span></span>`).join(""));
     return `<figure class="mh-still"><p>칸의 숫자는 ‘${escapeHtml(score)}’ 점수입니다.</p>` +
-        `<div class="mh-scroll mh-atlas-grid" style="--layers:${atlas.layers};--heads:${atlas.heads}"><div class="mh-atlas-cells">${label(GRID_CORNER)}` +
+        `<div class="mh-scroll mh-atlas-grid" style="--layers:${atlas.layers};--heads:${atlas.heads}">` +
+        `<div class="mh-atlas-cells">${label(GRID_CORNER)}` +
         `${numbersTo(atlas.heads).map(label).join("")}${rows.join("")}</div></div>` +
         `<p class="mh-legend">${legendMarkup(texts, range[0] < 0)}</p>` +
         `<p>헤드 <strong>${texts.head}</strong> · ${escapeHtml(score)} ${texts.value} (${texts.place})</p>` +
-        `<div class="mh-scroll mh-map" style="--head:var(--linear)"><svg role="img" aria-label="${escapeHtml(describeMap(state, map))}" ` +
+        `<div class="mh-scroll mh-map" style="--head:var(--linear)">` +
+        `<svg role="img" aria-label="${escapeHtml(describeMap(state, map))}" ` +
         `viewBox="0 0 ${layout.width} ${layout.height}" width="${layout.width}" height="${layout.height}">` +
         `${mapMarkup(state, map, arcsOf(state, weights), layout)}</svg></div><p>${escapeHtml(texts.arcs)}</p>` +
         `<p class="mh-title">${escapeHtml(texts.list_title)}</p><ol class="mh-best">` +

@@ -30,7 +30,7 @@ class HeadAtlas(Widget):
     sentences  Bert.attend()가 돌려준 것의 목록
     relations  관계의 이름과 사전의 사전. 없어도 됩니다. 사전에는 다음 것을 넣습니다.
                "arcs": 문장마다 (쿼리 낱말, 키 낱말) 번호의 목록, "best": layer, head, accuracy, low, high의 목록,
-               "baseline": 가장 좋은 고정 간격의 정확도, "offset": 그 간격
+               "baseline": 가장 좋은 고정 간격의 정확도, "offset": 그 간격. 쿼리 낱말에서 키 낱말까지 셉니다.
     score      칠할 점수의 이름. 처음에는 첫 점수입니다.
     layer      지도를 그릴 헤드의 층, 1부터. 처음에는 점수가 가장 큰 헤드입니다.
     head       지도를 그릴 헤드의 번호, 1부터
@@ -100,7 +100,9 @@ class HeadAtlas(Widget):
         if name in ("score", "relation"):
             names = [known for known, _ in self._atlas[f"{name}s"]] + [""] * (name == "relation")
             if value not in names:
-                raise traitlets.TraitError(f"{name}의 값은 {', '.join(map(repr, names))} 가운데 하나입니다. 받은 값: {value!r}")
+                raise traitlets.TraitError(
+                    f"{name}의 값은 {', '.join(map(repr, names))} 가운데 하나입니다. 받은 값: {value!r}"
+                )
         else:
             first, count = (0, len(self._maps)) if name == "sentence" else (1, self._atlas[f"{name}s"])
             if not first <= value < first + count:
@@ -177,9 +179,10 @@ def _relation(name: str, given: Mapping[str, Any], words: list[list[int | None]]
             raise ValueError(f"관계 '{name}'에 문장에 없는 낱말 번호가 있습니다: {sorted(unknown)}")
     baseline = float(given["baseline"])
     best = [
-        {key: int(row[key]) if key in ("layer", "head") else float(row[key]) for key in ("layer", "head", "accuracy", "low", "high")}
+        {"layer": int(row["layer"]), "head": int(row["head"])}
+        | {key: float(row[key]) for key in ("accuracy", "low", "high")}
         for row in given["best"]
-    ]  # fmt: skip
+    ]
     if not all(math.isfinite(row[key]) for row in best for key in row) or not math.isfinite(baseline):
         raise ValueError(f"관계 '{name}'의 정확도에 유한하지 않은 값이 있습니다.")
     return {"arcs": arcs, "best": best, "baseline": baseline, "offset": int(given["offset"])}
