@@ -409,7 +409,8 @@ function render({ model, el }) {
             try {
                 await source.measure();
             } catch ({ facts }) {
-                failure = { text: read()[name], facts, retry: () => { failure = null; measure(); update(); } };
+                const again = () => { failure = null; measure(); update(); };
+                if (!request && !failure) failure = { text: read()[name], facts, retry: again }; // else a sentence tells
             }
             source.measuring = false;
             update();
@@ -443,7 +444,8 @@ function render({ model, el }) {
             const attention = find(text);
             if (failure && failure.text !== text) failure = null;
             if (!attention && text !== "" && !source.mustLoad && !request && !failure) start(text);
-            if (own && source.mustLoad && source.bytes === null && !source.measuring && !failure) measure();
+            const unknown = source.mustLoad && source.bytes === null;
+            if (own && unknown && !source.measuring && !request && !failure) measure();
             showWaiting();
             button.disabled = request !== null;
             refresh(button, {}, source.mustLoad && source.bytes ? `${megabytes(source.bytes)} 받고 계산하기` : "계산하기");
