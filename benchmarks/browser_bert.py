@@ -2,8 +2,8 @@
 
     make bench
 
-The median of 21 runs after 5 to warm up, in ms; the browser's in a module Worker, as on the page. An aim is at most 60 ms
-for 12 tokens and 150 ms for 32. Other work on the machine makes all of these longer.
+The median of 21 runs after 5 to warm up, in ms; the browser's in a module Worker, as on the page. The aim is at most
+60 ms for 12 tokens and 150 ms for 32. Other work on the machine makes all of these longer.
 """
 
 import sys
@@ -60,9 +60,10 @@ def in_the_browser():
         Path(folder, "bench.js").write_text(WORKER)
         Path(folder, "index.html").write_text("<!doctype html>")
         executable = find_chromium()
-        with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server, sync_playwright() as p:
+        handler = partial(Handler, directory=folder)
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, sync_playwright() as playwright:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            browser = p.chromium.launch(executable_path=executable, args=FLAGS)
+            browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
             page = browser.new_page()
             page.goto(f"http://127.0.0.1:{server.server_port}/")
             times = page.evaluate(

@@ -42,7 +42,7 @@ def needed(name, num_layers):
 def write_model(source: Path, target: Path) -> None:
     """Converts the model folder ``source`` (config.json, model.safetensors, vocab.txt) into the files above."""
     config = json.loads((source / "config.json").read_text("utf-8"))
-    (target / "model.json").unlink(missing_ok=True)  # says that the others are complete, so it goes first and comes last
+    (target / "model.json").unlink(missing_ok=True)  # says that the others are complete: goes first, comes last
     tensors = {name.removeprefix("bert."): t for name, t in load_file(source / "model.safetensors").items()}
     (target / "embeddings").mkdir(parents=True, exist_ok=True)
 
@@ -60,7 +60,8 @@ def write_model(source: Path, target: Path) -> None:
             places[name] = {"offset": offset, "shape": tensor.shape}
             offset += tensor.size
     copy2(source / "vocab.txt", target)
-    names = ["vocab.txt", "encoder.bin", *sorted(f"embeddings/{path.name}" for path in (target / "embeddings").iterdir())]
+    shards = sorted(path.name for path in (target / "embeddings").iterdir())
+    names = ["vocab.txt", "encoder.bin", *(f"embeddings/{name}" for name in shards)]
     digest = sha256()
     for name in names:
         digest.update((target / name).read_bytes())

@@ -7,8 +7,8 @@
 //              { id, loaded, total }               progress of the download, in bytes
 //              { id, tokens, layers, heads, maps } answers text; maps: Float32Array of (layers, heads, T, T)
 //              { id, error: { kind, ... } }        "empty", "too_long" (count, most), "missing" (file, status),
-//                                                  "truncated" (file, bytes, expected), "interrupted" (file), "cancelled",
-//                                                  "fault" (message)
+//                                                  "truncated" (file, bytes, expected), "interrupted" (file),
+//                                                  "cancelled", "fault" (message)
 //
 // Nothing is kept of a file that did not arrive whole, so the same question may simply be asked again.
 

@@ -27,7 +27,7 @@ OWN = "My friend wrote a long letter to her teacher."
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves a folder; `server.faults` says what goes wrong with a file, `server.sent` how many bytes of each were sent."""
+    """Serves a folder; `server.faults` says what goes wrong with a file, `server.sent` how much of each was sent."""
 
     def do_GET(self):
         name = self.path.split("?")[0].removeprefix("/")
@@ -147,7 +147,8 @@ def wait_for_picture(page, text, nth=0):
 def shows_prepared(page):
     page.select_option("[name=text_choice]", "4")
     wait_for_picture(page, "Mina bought a red apple and ate it slowly.")
-    return page.locator(".mh-picture").first.locator(".mh-cell").count() > 0 and page.locator("[role=alert]").first.is_hidden()
+    drawn = page.locator(".mh-picture").first.locator(".mh-cell").count() > 0
+    return drawn and page.locator("[role=alert]").first.is_hidden()
 
 
 def model_files(server):
@@ -207,7 +208,8 @@ def test_two_sentences_are_compared_and_the_list_leads_to_the_heads(open_page):
     assert said.inner_text().startswith("바뀐 곳: ‘tired’ → ‘soft’.")
     values = [float(text) for text in page.locator(".mh-cell-value").all_inner_texts()]
     listed = page.locator("button[name=reaction]")
-    assert [float(text.split("\n")[1].split()[0]) for text in listed.all_inner_texts()] == sorted(values, reverse=True)[:5]
+    told = [float(text.split("\n")[1].split()[0]) for text in listed.all_inner_texts()]
+    assert told == sorted(values, reverse=True)[:5]
     listed.nth(1).click()
     assert page.locator("[data-out=head]").inner_text() == listed.nth(1).inner_text().split("\n")[0]
     assert listed.nth(1).get_attribute("aria-pressed") == "true"
@@ -383,7 +385,8 @@ def test_another_choice_stops_a_download(open_page, server):
 
 @pytest.mark.parametrize("how", ["no Worker at all", "no worker.js"])
 def test_without_a_worker_the_prepared_sentences_still_work(open_page, server, how):
-    page = open_page(init="delete window.Worker;" if how == "no Worker at all" else "", expected=("Failed to load resource",))
+    init = "delete window.Worker;" if how == "no Worker at all" else ""
+    page = open_page(init=init, expected=("Failed to load resource",))
     server.faults = {"worker.js": "missing"}
     page.select_option("[name=text_choice]", "own")
     page.locator("[role=alert]", has_text="Web Worker를 열지 못했습니다").wait_for()
@@ -472,7 +475,8 @@ def test_in_a_kernel_python_answers_and_nothing_is_loaded(show, bert, monkeypatc
     wait_for_picture(page, OWN)
     attention = bert.attend(OWN)
     row = attention.map(1, 3)[2]
-    assert f"friend → {attention.tokens[row.argmax()]} {row.max():.2f}" in page.locator(".mh-scroll svg").first.get_attribute("aria-label")
+    label = page.locator(".mh-picture .mh-scroll svg").first.get_attribute("aria-label")
+    assert f"friend → {attention.tokens[row.argmax()]} {row.max():.2f}" in label
     assert page.locator("[data-out=text_cost]").is_hidden() and "#" not in page.url
     ask(page, "a " * 70)
     page.locator("[role=alert]", has_text="토큰 72개로 나뉘어").wait_for()
@@ -488,7 +492,8 @@ def test_in_a_kernel_python_answers_and_nothing_is_loaded(show, bert, monkeypatc
 
 
 def test_a_phone_does_not_scroll_sideways_and_has_room_for_a_finger(show, bert):
-    page = show(SentenceExplorer(bert, compare="The cat sat on the mat because it was soft."), viewport={"width": 390, "height": 800})
+    widget = SentenceExplorer(bert, compare="The cat sat on the mat because it was soft.")
+    page = show(widget, viewport={"width": 390, "height": 800})
     page.select_option("[name=text_choice]", "own")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".mh-atlas-grid .mh-scroll").evaluate("node => node.scrollWidth <= node.clientWidth")
@@ -509,7 +514,8 @@ def test_text_reads_well_in_both_themes(show, bert, theme):
         pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
         assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
     page.select_option("[name=text_choice]", "0")
-    for selector in (".mh-cell-value", ".mh-axis-label", ".mh-say", ".mh-title:visible", ".mh-best button", ".mh-small:visible"):
+    text = (".mh-cell-value", ".mh-axis-label", ".mh-say", ".mh-title:visible", ".mh-best button", ".mh-small:visible")
+    for selector in text:
         pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
         assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
 

@@ -49,7 +49,8 @@ def odd_strings(seed, count):
         (0x4E00, 0x4EFF), (0xAC00, 0xAFFF), (0xE000, 0xE010), (0xF900, 0xF950), (0xFE00, 0xFE0F), (0xFF00, 0xFF60),
         (0xFFF9, 0xFFFD), (0x1F300, 0x1F64F), (0x20000, 0x20020),
     ]  # fmt: skip
-    special = ["[CLS]", "[MASK]", "[UNK]", "[mask]", "x" * 100, "x" * 101, "가" * 101, "👩‍👩‍👧", "🇰🇷", "İstanbul", "ΣΑΣ", "ß"]
+    special = ["[CLS]", "[MASK]", "[UNK]", "[mask]", "x" * 100, "x" * 101, "가" * 101]
+    special += ["👩‍👩‍👧", "🇰🇷", "İstanbul", "ΣΑΣ", "ß"]
     for _ in range(count):
         parts = []
         for _ in range(draw.randint(1, 6)):
@@ -151,7 +152,7 @@ def test_maps_of_50_sentences_equal_those_of_torch(bert, folder, tmp_path, one_t
 def test_the_files_are_what_one_sentence_may_cost(folder):
     fixed = sum((folder / name).stat().st_size for name in ("encoder.bin", "model.json", "vocab.txt"))
     largest = max(path.stat().st_size for path in (folder / "embeddings").iterdir())
-    assert fixed + 31 * largest <= 25_000_000  # a sentence of 12 tokens needs at most 12 files, and a third of them is usual
+    assert fixed + 31 * largest <= 25_000_000  # a sentence of 12 tokens needs at most 12 files, mostly far fewer
     assert "Apache License 2.0" in (folder / "README.txt").read_text("utf-8")
 
 

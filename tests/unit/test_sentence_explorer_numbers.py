@@ -91,10 +91,13 @@ def test_reactions_equal_a_slow_reference_in_python_and_in_the_browser():
         words = draw.choices(["the", "cat", "##s", ".", "[UNK]", "사과"], k=draw.randint(1, 8))
         at = draw.randint(0, len(words))
         changed = words[:at] + draw.choices(["x", "y", "cat"], k=draw.randint(0, 2)) + words[at + draw.randint(0, 2) :]
-        cases.append([attention(["[CLS]", *tokens, "[SEP]"], seed + 100 * i) for i, tokens in enumerate((words, changed))])
+        cases.append([attention(["[CLS]", *words, "[SEP]"], seed), attention(["[CLS]", *changed, "[SEP]"], seed + 100)])
     found = evaluate(
         "sentence_explorer.js",
-        "return given.map((pair) => module.headReactions(...pair.map((one) => ({ ...one, weights: Float64Array.from(one.weights) }))));",
+        """
+        const typed = (one) => ({ ...one, weights: Float64Array.from(one.weights) });
+        return given.map(([first, second]) => module.headReactions(typed(first), typed(second)));
+        """,
         [[as_json(one) for one in case] for case in cases],
     )
     kinds = set()
@@ -131,7 +134,10 @@ def test_the_browser_has_every_prepared_map_to_the_fourth_decimal():
     state = widget.get_state(["_recorded", "_weights"])
     recorded = evaluate(
         "sentence_explorer.js",
-        "return [...module.readRecorded(given._recorded, given._weights)].map(([text, one]) => [text, one.tokens, [...one.weights]]);",
+        """
+        const recorded = module.readRecorded(given._recorded, given._weights);
+        return [...recorded].map(([text, { tokens, weights }]) => [text, tokens, [...weights]]);
+        """,
         state,
     )
     assert [text for text, *_ in recorded] == PREPARED
@@ -143,24 +149,32 @@ def test_the_browser_has_every_prepared_map_to_the_fourth_decimal():
 
 def test_every_failure_and_every_vocabulary_gets_a_korean_sentence():
     failures = [
-        {"kind": "empty"}, {"kind": "too_long", "count": 72, "most": 64}, {"kind": "missing", "file": "a.bin", "status": 404},
-        {"kind": "truncated", "file": "a.bin", "bytes": 1000, "expected": 2000}, {"kind": "truncated", "file": "model.json", "bytes": 3},
-        {"kind": "interrupted", "file": "a.bin"}, {"kind": "cancelled"}, {"kind": "no_worker"}, {"kind": "other_model"},
+        {"kind": "empty"},
+        {"kind": "too_long", "count": 72, "most": 64},
+        {"kind": "missing", "file": "a.bin", "status": 404},
+        {"kind": "truncated", "file": "a.bin", "bytes": 1000, "expected": 2000},
+        {"kind": "truncated", "file": "model.json", "bytes": 3},
+        {"kind": "interrupted", "file": "a.bin"},
+        {"kind": "cancelled"},
+        {"kind": "no_worker"},
+        {"kind": "other_model"},
         {"kind": "fault", "message": "x"},
-    ]  # fmt: skip
+    ]
     texts = evaluate("sentence_explorer.js", "return given.map(module.failureText);", failures)
     assert all(re.search(r"(니다|십시오)\.$|: x$", text) and "undefined" not in text for text in texts)
     assert "토큰 72개로 나뉘어 한계인 64개" in texts[1] and "1,000바이트, 원래는 2,000바이트" in texts[3]
 
     given = [["cat"], ["[UNK]", "[UNK]"], ["cat", "[UNK]"], ["\u1102", "##\u1161", "[UNK]"], []]
-    notes = evaluate("sentence_explorer.js", "return given.map((tokens) => module.vocabularyNote({ tokens: ['[CLS]', ...tokens] }));", given)
+    script = "return given.map((tokens) => module.vocabularyNote({ tokens: ['[CLS]', ...tokens] }));"
+    notes = evaluate("sentence_explorer.js", script, given)
     for note, said in zip(notes, ["", "하나도 없어", "없는 1곳은", "어휘는 영어", ""], strict=True):
         assert said in note and (said or note == "")
 
 
 def still(**settings):
     widget = explorer(**settings)
-    return evaluate("sentence_explorer.js", "return module.still(given);", widget.get_state([*widget.settings(), "_recorded", "_weights"]))
+    state = widget.get_state([*widget.settings(), "_recorded", "_weights"])
+    return evaluate("sentence_explorer.js", "return module.still(given);", state)
 
 
 def test_the_still_shows_lines_and_map_and_the_comparison():
@@ -192,7 +206,10 @@ def test_prepared_sentences_are_short_for_the_packaged_model_and_limits_agree():
     assert MAX_TOKENS == bert_files.MAX_TOKENS
 
 
-@pytest.mark.parametrize(("name", "value"), [("layer", 0), ("layer", L + 1), ("head", H + 1), ("text", 3), ("compare", None), ("specials", 1)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("layer", 0), ("layer", L + 1), ("head", H + 1), ("text", 3), ("compare", None), ("specials", 1)],
+)
 def test_a_wrong_value_raises_in_korean_and_changes_nothing(name, value):
     widget = explorer()
     before = getattr(widget, name)

@@ -3,8 +3,8 @@
 // On a page of the book the model runs in the reader's browser (site/bert/worker.js), in a kernel Python answers.
 
 import {
-    checkControl, element, escapeHtml, formatNumber, headGrid, headStyle, refresh, selectControl, tokenWidth,
-    unpackWeights,
+    checkControl, element, escapeHtml, formatNumber, HEAD_COLOURS, headGrid, headStyle, refresh, selectControl,
+    tokenWidth, unpackWeights,
 } from "./core.js";
 
 const SETTINGS = ["text", "compare", "layer", "head", "specials"];
@@ -137,7 +137,8 @@ function describeMap({ tokens }, map, shown, name) {
 function describePointed({ tokens }, map, shown, { query, key }) {
     if (key !== undefined) return `${quoted(tokens[query])} → ${quoted(tokens[key])} 가중치 ${decimal(map[query][key])}`;
     const order = [...shown].sort((a, b) => map[query][b] - map[query][a]).slice(0, 3);
-    return `${quoted(tokens[query])}의 큰 가중치: ` + order.map((k) => `${quoted(tokens[k])} ${decimal(map[query][k])}`).join(", ");
+    const told = order.map((key) => `${quoted(tokens[key])} ${decimal(map[query][key])}`);
+    return `${quoted(tokens[query])}의 큰 가중치: ${told.join(", ")}`;
 }
 
 // What the two sentences do not share, and what that does to the heads.
@@ -152,7 +153,7 @@ export function comparison(first, second) {
     return { text: `바뀐 곳: ${change}. 숫자는 바뀌지 않은 낱말의 행이 달라진 정도로, 0이면 그대로이고 1이면 겹치는 데가 없습니다.`, reactions };
 }
 
-// ---- pictures: SVG text, the same for the widget and for the still ----------------------------------------------------
+// ---- pictures: SVG text, the same for the widget and for the still -------------------------------------------------
 
 const LEVELS = 50;
 
@@ -163,7 +164,8 @@ function paths(map, shown, attribute, name, draw) {
         const level = Math.round(map[query][key] * LEVELS);
         if (level) levels.set(level, (levels.get(level) ?? "") + draw(i, j));
     }));
-    return [...levels].map(([level, d]) => `<path class="${name}" ${attribute}="${level / LEVELS}" d="${d}"/>`).join("");
+    const path = ([level, d]) => `<path class="${name}" ${attribute}="${level / LEVELS}" d="${d}"/>`;
+    return [...levels].map(path).join("");
 }
 
 const LINE = 22;
@@ -206,7 +208,8 @@ function mapMarkup({ tokens }, map, shown, changed, { label, cell }) {
             `M${label + j * cell},${label + i * cell}h${cell - 1}v${cell - 1}h${1 - cell}z`);
 }
 
-const svgAttributes = ({ width, height }) => ({ viewBox: `0 0 ${width} ${height}`, width: String(width), height: String(height) });
+const svgAttributes = ({ width, height }) =>
+    ({ viewBox: `0 0 ${width} ${height}`, width: String(width), height: String(height) });
 
 // The tokens of `first` and of `second` that the other sentence does not have.
 function changedTokens(first, second) {
@@ -220,7 +223,7 @@ const strongestReactions = (reactions) => [...reactions].sort((a, b) => b.reacti
 
 function reactionMarkup({ layer, head, reaction, query, change }, { tokens }) {
     return `<span class="mh-row-name">${layer}-${head}</span><span class="mh-track"><span class="mh-bar" ` +
-        `style="width:${percent(reaction).replace(/\s/, "")}"></span></span><span class="mh-row-text">${decimal(reaction)} ` +
+        `style="width:${(100 * reaction).toFixed(1)}%"></span></span><span class="mh-row-text">${decimal(reaction)} ` +
         `<span class="mh-small">${escapeHtml(quoted(tokens[query]))} 행 ${decimal(change)}</span></span>`;
 }
 
@@ -233,8 +236,8 @@ class Failure extends Error {
     }
 }
 
-// Both models below have: answers (text -> attention), mustLoad (a download comes first), ask(text, { signal, progress }),
-// close().
+// Each of the models below has: answers (text -> attention), mustLoad (a download comes first),
+// ask(text, { signal, progress }), close().
 
 // The model of the page's own files, in a Worker. One for all widgets of the page, and what it answered is kept.
 let browserModel = null;
@@ -347,7 +350,9 @@ function render({ model, el }) {
 
         const select = selectControl({
             name: `${name}_choice`, label,
-            options: [...(none ? [["", none]] : []), ...recorded.sentences.map(({ text }, i) => [i, text]), [OWN, "내 문장으로"]],
+            options: [
+                ...(none ? [["", none]] : []), ...recorded.sentences.map(({ text }, i) => [i, text]), [OWN, "내 문장으로"],
+            ],
             change: (value) => {
                 own = value === OWN;
                 failure = null;
@@ -360,16 +365,19 @@ function render({ model, el }) {
             type: "text", name, autocomplete: "off", spellcheck: "false", lang: "en",
             onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); submit(); } },
         });
-        const button = element("button", { type: "button", class: "mh-button is-main", name: `${name}_compute`, onclick: () => submit() });
+        const pushButton = (action, text, onclick) =>
+            element("button", { type: "button", class: "mh-button", name: `${name}_${action}`, onclick }, text);
+        const button = pushButton("compute", "", () => submit());
+        button.classList.add("is-main");
         const cost = element("p", { class: "mh-small", "data-out": `${name}_cost` });
         const panel = element("div", { class: "mh-own" },
             element("label", {}, element("span", { class: "mh-label" }, "내 문장(영어)"), input), button, cost);
         const bar = element("progress", { "aria-label": "내려받은 양" });
         const status = element("p", { class: "mh-small", role: "status", "data-out": `${name}_status` });
-        const cancel = element("button", { type: "button", class: "mh-button", name: `${name}_cancel`, onclick: () => request?.controller.abort() }, "그만두기");
+        const cancel = pushButton("cancel", "그만두기", () => request?.controller.abort());
         const waiting = element("div", { class: "mh-waiting" }, bar, status, cancel);
         const alert = element("p", { class: "mh-alert", role: "alert" });
-        const retry = element("button", { type: "button", class: "mh-button", name: `${name}_retry`, onclick: () => failure?.retry() }, "다시 시도");
+        const retry = pushButton("retry", "다시 시도", () => failure?.retry());
         const note = element("p", { class: "mh-note", role: "status", "data-out": `${name}_note` });
         const node = element("div", {}, select.node, panel, waiting, alert, retry, note);
 
@@ -410,7 +418,8 @@ function render({ model, el }) {
                 await source.measure();
             } catch ({ facts }) {
                 const again = () => { failure = null; measure(); update(); };
-                if (!request && !failure) failure = { text: read()[name], facts, retry: again }; // else a sentence tells
+                // If a sentence is being asked, that one will tell.
+                if (!request && !failure) failure = { text: read()[name], facts, retry: again };
             }
             source.measuring = false;
             update();
@@ -466,7 +475,9 @@ function render({ model, el }) {
         text: createSlot({ name: "text", label: "문장" }),
         compare: createSlot({ name: "compare", label: "견줄 문장", none: "견주지 않음" }),
     };
-    const specials = checkControl({ name: "specials", label: "특수 토큰 보이기", change: (value) => set({ specials: value }) });
+    const specials = checkControl({
+        name: "specials", label: "특수 토큰 보이기", change: (value) => set({ specials: value }),
+    });
 
     // ---- the grid: every head's map, small ----
 
@@ -486,7 +497,7 @@ function render({ model, el }) {
             const canvas = face.firstChild;
             canvas.width = canvas.height = shown.length;
             const pixels = new ImageData(shown.length, shown.length);
-            const colour = parseInt(colours.getPropertyValue(headStyle(i).match(/--head-\d+/)[0]).trim().slice(1), 16);
+            const colour = parseInt(colours.getPropertyValue(`--head-${i % HEAD_COLOURS}`).trim().slice(1), 16);
             const map = mapOf(attention, l + 1, i + 1);
             let at = 0;
             for (const query of shown) {
@@ -510,7 +521,8 @@ function render({ model, el }) {
         map.innerHTML = '<svg role="img" tabindex="0"></svg>';
         const [lineSvg, mapSvg] = [lines.firstChild, map.firstChild];
         const told = element("p", { class: "mh-small", "aria-live": "polite", "data-out": "pointed" });
-        const node = element("div", { class: "mh-picture" }, title, special, element("div", { class: "mh-attend" }, lines, map), told);
+        const node = element("div", { class: "mh-picture" },
+            title, special, element("div", { class: "mh-attend" }, lines, map), told);
         let now = null; // { attention, rows, shown, layout }
 
         function point(pointed) {
@@ -523,25 +535,28 @@ function render({ model, el }) {
             const { attention, rows, shown, layout } = now;
             const { label, y } = linesLayout(attention.tokens, shown);
             const from = shown.indexOf(pointed.query);
-            lineSvg.insertAdjacentHTML("beforeend", shown.map((key, j) =>
-                pointed.key !== undefined && key !== pointed.key ? "" : `<path class="mh-link is-pointed" d="M${label},${y(from)}` +
-                    `L${label + GAP},${y(j)}" stroke-opacity="${decimal(Math.max(rows[pointed.query][key], 0.02))}"/>`).join(""));
-            const [x, width] = pointed.key === undefined ? [0, shown.length] : [shown.indexOf(pointed.key), 1];
-            mapSvg.insertAdjacentHTML("beforeend", `<rect class="mh-related is-pointed" x="${layout.label + x * layout.cell - 0.5}" ` +
-                `y="${layout.label + from * layout.cell - 0.5}" width="${width * layout.cell}" height="${layout.cell}"/>`);
+            const links = shown.map((key, j) => pointed.key !== undefined && key !== pointed.key ? "" :
+                `<path class="mh-link is-pointed" d="M${label},${y(from)}L${label + GAP},${y(j)}" ` +
+                `stroke-opacity="${decimal(Math.max(rows[pointed.query][key], 0.02))}"/>`);
+            lineSvg.insertAdjacentHTML("beforeend", links.join(""));
+            const [at, count] = pointed.key === undefined ? [0, shown.length] : [shown.indexOf(pointed.key), 1];
+            const place = (i) => layout.label + i * layout.cell - 0.5;
+            mapSvg.insertAdjacentHTML("beforeend", '<rect class="mh-related is-pointed" ' +
+                `x="${place(at)}" y="${place(from)}" width="${count * layout.cell}" height="${layout.cell}"/>`);
         }
         // Where in the drawing the pointer is.
-        const place = (event, svg) => {
+        const position = (event, svg) => {
             const { left, top, width } = svg.getBoundingClientRect();
             const scale = svg.viewBox.baseVal.width / width;
             return [(event.clientX - left) * scale, (event.clientY - top) * scale];
         };
         lines.addEventListener("pointermove", (event) => {
-            const query = now.shown[Math.floor(place(event, lineSvg)[1] / LINE)];
+            const query = now.shown[Math.floor(position(event, lineSvg)[1] / LINE)];
             point(query === undefined ? null : { query });
         });
         map.addEventListener("pointermove", (event) => {
-            const [key, query] = place(event, mapSvg).map((at) => now.shown[Math.floor((at - now.layout.label) / now.layout.cell)]);
+            const { label, cell } = now.layout;
+            const [key, query] = position(event, mapSvg).map((at) => now.shown[Math.floor((at - label) / cell)]);
             point(query === undefined ? null : { query, key });
         });
         for (const part of [lines, map]) part.addEventListener("pointerleave", () => point(null));
@@ -564,7 +579,10 @@ function render({ model, el }) {
             refresh(special, {}, specialText(attention, rows, specials));
             const described = describeMap(attention, rows, shown, `${layer}-${head}`);
             refresh(mapSvg, { ...svgAttributes(layout), "aria-label": described });
-            refresh(lineSvg, { ...svgAttributes(linesLayout(attention.tokens, shown)), "aria-label": `같은 가중치를 선으로 그린 그림. ${described}` });
+            refresh(lineSvg, {
+                ...svgAttributes(linesLayout(attention.tokens, shown)),
+                "aria-label": `같은 가중치를 선으로 그린 그림. ${described}`,
+            });
             lineSvg.innerHTML = linesMarkup(attention, rows, shown, changed);
             mapSvg.innerHTML = mapMarkup(attention, rows, shown, changed, layout);
             point(null);
@@ -582,8 +600,10 @@ function render({ model, el }) {
     const results = element("div", {}, grid.node, element("div", { class: "mh-reactions" }, compared, listTitle, list),
         element("p", { class: "mh-say mh-atlas-title" }, "헤드 ", headline), ...pictures.map(({ node }) => node));
     const form = element("form", {
-        class: "mh", "data-widget": "SentenceExplorer", "aria-label": "문장 탐험", onsubmit: (event) => event.preventDefault(),
-    }, element("div", { class: "mh-controls is-paired" }, slots.text.node, slots.compare.node), specials.node, results, spoken);
+        class: "mh", "data-widget": "SentenceExplorer", "aria-label": "문장 탐험",
+        onsubmit: (event) => event.preventDefault(),
+    }, element("div", { class: "mh-controls is-paired" }, slots.text.node, slots.compare.node),
+    specials.node, results, spoken);
 
     let width = 400;
     function update() {
@@ -681,19 +701,24 @@ export function still({ _recorded, _weights, ...state }) {
     const picture = (attention, text, marked) => {
         const rows = mapOf(attention, layer, head);
         const shown = shownTokens(attention.tokens, specials);
-        const svg = (layout, markup) => `<svg role="img" aria-label="${escapeHtml(describeMap(attention, rows, shown, `${layer}-${head}`))}" ` +
-            `${Object.entries(svgAttributes(layout)).map(([name, value]) => `${name}="${value}"`).join(" ")}>${markup}</svg>`;
+        const label = escapeHtml(describeMap(attention, rows, shown, `${layer}-${head}`));
+        const svg = ({ width, height }, markup) => `<svg role="img" aria-label="${label}" ` +
+            `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">${markup}</svg>`;
         const layout = mapLayout(attention.tokens, shown, 400);
-        return `<p class="mh-title mh-sentence-title">${escapeHtml(text)}</p><p class="mh-small">${specialText(attention, rows, specials)}</p>` +
+        return `<p class="mh-title mh-sentence-title">${escapeHtml(text)}</p>` +
+            `<p class="mh-small">${specialText(attention, rows, specials)}</p>` +
             `<div class="mh-attend" style="${headStyle(head - 1)}"><div class="mh-map mh-lines">` +
             `${svg(linesLayout(attention.tokens, shown), linesMarkup(attention, rows, shown, marked))}</div>` +
-            `<div class="mh-map mh-scroll">${svg(layout, mapMarkup(attention, rows, shown, marked, layout))}</div></div>`;
+            '<div class="mh-map mh-scroll">' +
+            `${svg(layout, mapMarkup(attention, rows, shown, marked, layout))}</div></div>`;
     };
     const { text, reactions } = second ? comparison(first, second) : { text: "", reactions: null };
     const rows = strongestReactions(reactions ?? []).map((row) =>
         `<li><span class="mh-best-row">${reactionMarkup(row, first)}</span></li>`).join("");
-    return `<figure class="mh-still"><p>헤드 <strong>${layer}-${head}</strong></p>${picture(first, state.text, changed[0])}` +
-        (second ? `${picture(second, state.compare, changed[1])}<p>${escapeHtml(text)}</p><ol class="mh-best">${rows}</ol>` : "") +
+    const compared = second && `${picture(second, state.compare, changed[1])}<p>${escapeHtml(text)}</p>` +
+        `<ol class="mh-best">${rows}</ol>`;
+    return `<figure class="mh-still"><p>헤드 <strong>${layer}-${head}</strong></p>` +
+        `${picture(first, state.text, changed[0])}${compared ?? ""}` +
         "<figcaption>왼쪽과 행이 쿼리, 오른쪽과 열이 키입니다.</figcaption></figure>";
 }
 

@@ -95,7 +95,7 @@ def is_word(token: str) -> bool:
 
 
 def matched_tokens(first: list[str], second: list[str]) -> list[tuple[int, int]]:
-    """Pairs (token of first, token of second) of the longest common beginning and, behind it, the longest common end."""
+    """Pairs (token of first, token of second): the longest common beginning and, behind it, the longest common end."""
     shorter = min(len(first), len(second))
     start = 0
     while start < shorter and first[start] == second[start]:
@@ -109,8 +109,8 @@ def matched_tokens(first: list[str], second: list[str]) -> list[tuple[int, int]]
 def head_reactions(first: Attention, second: Attention) -> Tensor:
     """How much each head's rows change from one sentence to the other: (layers, h), 0 to 1.
 
-    Let M be the matched tokens of the two sentences, a and b the two rows of a matched query. Their distance is the total
-    variation, where the keys without a partner count as one key, the changed part of the sentence:
+    Let M be the matched tokens of the two sentences, a and b the two rows of a matched query. Their distance is the
+    total variation, where the keys without a partner count as one key, the changed part of the sentence:
 
         ½ (Σ_{(k, l) in M} |a_k − b_l| + |Σ_{k not in M} a_k − Σ_{l not in M} b_l|)
 
