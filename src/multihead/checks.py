@@ -564,6 +564,76 @@ def check_best_offset(answer: Callable[[list], int]) -> str:
     return _number(answer(pairs), -3, hints, f"짝이 {pairs}")
 
 
+@_grader
+def check_masked_loss(answer: Callable[[Tensor, Tensor, Tensor], Tensor]) -> str:
+    """Grade ``answer(logits, truth, masked)``: mean cross-entropy over the masked places only, a number.
+
+    logits (B, T, V)   truth (B, T) right tokens   masked (B, T) boolean, True = was masked
+    """
+    vocabulary = 7
+    logits = _random(B, T, vocabulary)
+    truth = torch.arange(B * T).view(B, T) % vocabulary
+    masked = torch.arange(B * T).view(B, T) % 3 == 0
+    losses = F.cross_entropy(logits.transpose(1, 2), truth, reduction="none")  # (B, T)
+    result = _shaped(answer(logits, truth, masked), ())
+    for mistake, hint in (
+        (losses.mean(), "모든 자리를 셌습니다. 가린 자리만 세어야 합니다."),
+        (losses[~masked].mean(), "가리지 않은 자리를 셌습니다. masked는 True가 가린 자리입니다."),
+        (losses[masked].sum(), "더하기만 했습니다. 가린 자리의 수로 나누십시오."),
+        ((losses * masked).mean(), "모든 자리의 수로 나누었습니다. 가린 자리의 수로 나누어야 합니다."),
+        (-losses[masked].mean(), "부호가 반대입니다. 손실은 음의 로그 확률입니다."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result, losses[masked].mean()):
+        raise _Wrong("값이 다릅니다. 가린 자리마다 정답의 -log(확률)을 구해 평균하십시오.")
+    return "맞습니다. 가린 자리만 셌습니다."
+
+
+@_grader
+def check_heads_off(answer: Callable[[Tensor, Tensor, list[int]], Tensor]) -> str:
+    """Grade ``answer(heads, W_O, off)``: the output (B, T, D) without the heads of ``off``, counted from 1.
+
+    heads (B, h, T, d_k)   W_O (D, D), used as x @ W_O
+    """
+    heads, W_O = _random(B, H, T, D_K), _random(H * D_K, H * D_K)
+    untouched = heads.clone()
+    contributions = heads @ W_O.view(H, D_K, -1)  # (B, h, T, D)
+    result = _shaped(answer(heads, W_O, [3]), (B, T, H * D_K))
+    if not torch.equal(heads, untouched):
+        raise _Wrong("받은 텐서를 바꾸었습니다. 다음에 같은 헤드를 켜도 0이 남습니다. clone()으로 복사한 뒤에 바꾸십시오.")
+    columns = W_O.clone()
+    columns[:, -D_K:] = 0
+    for mistake, hint in (
+        (contributions.sum(1), "아무 헤드도 꺼지지 않았습니다."),
+        (contributions[:, 2], "끌 헤드만 남겼습니다. 나머지 헤드의 기여를 더해야 합니다."),
+        (merge_heads(heads) @ columns, "W_O의 열을 지웠습니다. 헤드와 만나는 것은 W_O의 행입니다."),
+        (contributions[:, :2].sum(1) * H / (H - 1), "남은 헤드의 기여를 키웠습니다. 끄기만 하고 나머지는 그대로 두십시오."),
+    ):
+        _refuse(result, mistake, hint)
+    if not _close(result, contributions[:, :2].sum(1)):
+        raise _Wrong("값이 다릅니다. 헤드를 1부터 센다는 것을 기억하고, 꺼지지 않은 헤드의 기여를 더하십시오.")
+    if not _close(answer(heads, W_O, [1, 3]), contributions[:, 1]):
+        raise _Wrong("헤드를 둘 이상 끄면 값이 다릅니다. off에 든 헤드를 모두 끄십시오.")
+    return "맞습니다. 꺼진 헤드의 기여만 빠졌습니다."
+
+
+@_grader
+def check_best_distance(answer: Callable[[list[tuple[int, int]]], tuple[int, float]]) -> str:
+    """Grade ``answer(pairs)``: of pairs (place, source) the commonest distance place - source, and its share."""
+    pairs = [(5, 3), (8, 6), (7, 3), (4, 6), (9, 7), (6, 2), (3, 5), (4, 0)]  # distances 2, 2, 4, -2, 2, 4, -2, 4 ...
+    pairs.append((2, 0))  # ... and 2: four of nine
+    distance, share = answer(pairs)
+    if int(distance) == -2:
+        raise _Wrong("방향을 보십시오. 거리는 자리 - 근거이고, 근거가 앞에 있으면 양수입니다.")
+    if int(distance) != 2:
+        raise _Wrong(f"가장 흔한 거리는 2인데 {distance}가 나왔습니다.")
+    if abs(share - 4) < 1e-6:
+        raise _Wrong("횟수를 돌려주었습니다. 쌍의 수로 나누어 비율을 구하십시오.")
+    if abs(share - 4 / 9) > 1e-6:
+        raise _Wrong(f"비율은 4/9 ≈ 0.444여야 하는데 {share}가 나왔습니다.")
+    return "맞습니다. 거리 2 하나만 외워도 44%는 맞힙니다."
+
+
 def _random(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
 

@@ -305,6 +305,16 @@ def bars(values: dict[str, float], xlabel: str, colours: Sequence[str] | None = 
         return figure
 
 
+def accuracy_by_step(curves: dict[str, dict[int, float]]) -> Figure:
+    """Lines of {name: {training step: share of right answers}}, at most four."""
+    steps = {name: list(curve) for name, curve in curves.items()}
+    shares = {name: list(curve.values()) for name, curve in curves.items()}
+    figure = _line_chart(steps, shares, "학습 걸음", "정답률")
+    figure.axes[0].set_ylim(-0.03, 1.03)
+    figure.axes[0].xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    return figure
+
+
 def kv_sharing(num_heads: int, num_kv_heads: Sequence[int]) -> Figure:
     """Which query head reads which KV head, one panel for each number g of KV heads. Colours follow the KV head."""
     with _style():

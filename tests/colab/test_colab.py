@@ -98,10 +98,12 @@ def test_who_solves_nothing_reads_what_to_do_and_every_solution_passes(executed,
 WIDGETS = [
     """
 import json
-from multihead import widgets
+from multihead import neighbours, widgets
 from multihead.widgets.base import Choice, IntRange, Text
 
-shown = {name: getattr(widgets, name)() for name in widgets.__all__}
+run = neighbours.train(neighbours.NeighbourModel(1, seed=0), seed=0, steps=1, record_at=[0, 1])
+NEEDED = {"Timelapse": [[run]]}  # what a widget has to be given
+shown = {name: getattr(widgets, name)(*NEEDED.get(name, [])) for name in widgets.__all__}
 
 
 def other(widget, name):
@@ -110,7 +112,9 @@ def other(widget, name):
         return next((option for option in trait.allowed if option != value), value)
     if isinstance(trait, IntRange):
         return trait.low if value != trait.low else trait.low + 1
-    return value + " 끝" if isinstance(trait, Text) else value
+    if isinstance(trait, Text):
+        return value + " 끝"
+    return int(not value) if type(value) is int else value
 
 
 def settings(widget):

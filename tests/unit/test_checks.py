@@ -1,11 +1,14 @@
 """Graders: plausible mistakes get the fitting hint, differently written right answers pass, and nothing ever raises."""
 
+from collections import Counter
+
 import pytest
 import torch
 
 from multihead import causal_mask, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from multihead.checks import (
     check_attention,
+    check_best_distance,
     check_best_offset,
     check_both_right,
     check_cache_bytes,
@@ -14,9 +17,11 @@ from multihead.checks import (
     check_head_accuracy,
     check_head_contributions,
     check_head_matrices,
+    check_heads_off,
     check_kv_head,
     check_largest_batch,
     check_masked_attention,
+    check_masked_loss,
     check_mean_entropy,
     check_merge_heads,
     check_multi_head_attention,
@@ -478,7 +483,71 @@ OFFSET_WRONG = {
     "가운데 값": lambda pairs: sorted(j - i for i, j in pairs)[len(pairs) // 2],
 }
 
+def masked_loss(logits, truth, masked):
+    return torch.nn.functional.cross_entropy(logits[masked], truth[masked])
+
+
+def each_loss(logits, truth):
+    return -logits.log_softmax(-1).gather(-1, truth[..., None])[..., 0]
+
+
+MASKED_LOSS_RIGHT = [masked_loss, lambda z, truth, m: (each_loss(z, truth) * m).sum() / m.sum()]
+MASKED_LOSS_WRONG = {
+    "모든 자리를 셌습니다": lambda z, truth, m: each_loss(z, truth).mean(),
+    "가리지 않은 자리": lambda z, truth, m: masked_loss(z, truth, ~m),
+    "더하기만": lambda z, truth, m: each_loss(z, truth)[m].sum(),
+    "모든 자리의 수로": lambda z, truth, m: (each_loss(z, truth) * m).mean(),
+    "부호가": lambda z, truth, m: -masked_loss(z, truth, m),
+    "값이 다릅니다": lambda z, truth, m: 2 * masked_loss(z, truth, m),
+    "모양이 다릅니다": lambda z, truth, m: each_loss(z, truth),
+}
+
+
+def heads_off(heads, W_O, off, *, first=1, scale=1.0):
+    kept = [i for i in range(heads.shape[1]) if i + first not in off]
+    return (heads @ W_O.view(heads.shape[1], heads.shape[3], -1))[:, kept].sum(1) * scale
+
+
+def in_place(heads, W_O, off):
+    heads[:, [i - 1 for i in off]] = 0
+    return heads_off(heads, W_O, [])
+
+
+HEADS_OFF_RIGHT = [heads_off, lambda heads, W_O, off: in_place(heads.clone(), W_O, off)]
+HEADS_OFF_WRONG = {
+    "아무 헤드도": lambda heads, W_O, off: heads_off(heads, W_O, []),
+    "끌 헤드만": lambda heads, W_O, off: heads_off(heads, W_O, [1, 2]),
+    "W_O의 열": lambda heads, W_O, off: heads_off(heads, W_O, []).index_fill(-1, torch.arange(8, 12), 0),
+    "키웠습니다": lambda heads, W_O, off: heads_off(heads, W_O, off, scale=1.5),
+    "1부터 센다": lambda heads, W_O, off: heads_off(heads, W_O, [2]),
+    "둘 이상": lambda heads, W_O, off: heads_off(heads, W_O, off[-1:]),
+    "받은 텐서를": in_place,
+}
+
+
+def best_distance(pairs):
+    distances = [place - source for place, source in pairs]
+    best = max(set(distances), key=distances.count)
+    return best, distances.count(best) / len(distances)
+
+
+def best_distance_by_counter(pairs):
+    ((best, count),) = Counter(place - source for place, source in pairs).most_common(1)
+    return torch.tensor(best), torch.tensor(count / len(pairs))
+
+
+BEST_DISTANCE_RIGHT = [best_distance, best_distance_by_counter]
+BEST_DISTANCE_WRONG = {
+    "방향을": lambda pairs: best_distance([(b, a) for a, b in pairs]),
+    "횟수를": lambda pairs: (2, 4),
+    "비율은": lambda pairs: (2, 0.5),
+    "가장 흔한": lambda pairs: (4, 1 / 3),
+}
+
 EXERCISES = [
+    (check_masked_loss, MASKED_LOSS_RIGHT, MASKED_LOSS_WRONG),
+    (check_heads_off, HEADS_OFF_RIGHT, HEADS_OFF_WRONG),
+    (check_best_distance, BEST_DISTANCE_RIGHT, BEST_DISTANCE_WRONG),
     (check_split_heads, SPLIT_RIGHT, SPLIT_WRONG),
     (check_merge_heads, MERGE_RIGHT, MERGE_WRONG),
     (check_strongest_head, STRONGEST_RIGHT, STRONGEST_WRONG),

@@ -9,6 +9,7 @@ from matplotlib.colors import to_hex, to_rgb
 from multihead.neighbours import Accuracy, Recording
 from multihead.palette import HEAD_COLOURS, head_colour
 from multihead.plots import (
+    accuracy_by_step,
     all_maps,
     attention_maps,
     bars,
@@ -258,3 +259,11 @@ def test_the_scores_and_weights_beside_the_products_are_those_of_the_query():
     *_, scores, shown = dot_products(q, k, weights, list("가나다라마"), query=2).axes
     assert [bar.get_width() for bar in scores.patches] == pytest.approx((k @ q / 8**0.5).tolist())
     assert [bar.get_width() for bar in shown.patches] == pytest.approx(weights.tolist())
+
+
+def test_accuracy_by_step_shows_each_run_with_its_name_from_0_to_1():
+    axes = accuracy_by_step({f"h = {h}": {0: 0.0, 1000: h / 8} for h in (1, 2, 4, 8)}).axes[0]
+    assert [line.get_ydata()[-1] for line in axes.lines] == [1 / 8, 1 / 4, 1 / 2, 1]
+    assert texts(axes.get_legend().get_texts()) == ["h = 1", "h = 2", "h = 4", "h = 8"]
+    assert len({(line.get_linestyle(), line.get_color()) for line in axes.lines}) == 4
+    assert axes.get_ylim()[0] <= 0 and axes.get_ylim()[1] >= 1 and list(axes.lines[0].get_xdata()) == [0, 1000]

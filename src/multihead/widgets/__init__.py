@@ -4,6 +4,7 @@ from multihead.widgets.attention_playground import AttentionPlayground
 from multihead.widgets.head_atlas import HeadAtlas
 from multihead.widgets.head_splitter import HeadSplitter
 from multihead.widgets.kv_cache_calculator import KVCacheCalculator
+from multihead.widgets.lesion_lab import LesionLab
 from multihead.widgets.parameter_counter import ParameterCounter
 from multihead.widgets.sentence_explorer import SentenceExplorer
 from multihead.widgets.timelapse import Timelapse
@@ -13,6 +14,7 @@ __all__ = [
     "HeadAtlas",
     "HeadSplitter",
     "KVCacheCalculator",
+    "LesionLab",
     "ParameterCounter",
     "SentenceExplorer",
     "Timelapse",
