@@ -44,6 +44,7 @@ lab: .venv/installed
 
 bench: .venv/installed
 	python benchmarks/decode.py
+	python benchmarks/browser_bert.py
 	python -m pytest -q tests/site -k time_from_input_to_paint
 
 clean:

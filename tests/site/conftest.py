@@ -65,9 +65,15 @@ def project_origin(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser():
+def executable():
+    """Path of Chromium; looked for before Playwright runs, which cannot run twice."""
     executable = find_chromium()
     assert executable, "no Chromium: run `python tests/site/find_chromium.py --install`"
+    return executable
+
+
+@pytest.fixture(scope="session")
+def browser(executable):
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield chromium

@@ -250,3 +250,14 @@ def test_every_trait_of_the_head_atlas_is_set_and_read_by_python(open_notebook):
     widget.locator("button[name=best]").click()
     run(2)
     cells.nth(2).locator(".jp-OutputArea-output", has_text="READ 가 2 1 0 r 1").wait_for()
+
+
+def test_a_sentence_of_the_reader_is_answered_by_the_kernel(open_notebook):
+    page, cells, run = open_notebook("explorer.ipynb", ["from multihead.widgets import SentenceExplorer\nSentenceExplorer()"])
+    run(0)
+    widget = page.locator("[data-widget=SentenceExplorer]")
+    widget.locator("[name=text_choice]").select_option("own")
+    widget.locator("[name=text]").fill("My friend wrote a letter.")
+    widget.locator("[name=text_compute]").click()
+    widget.locator(".mh-sentence-title", has_text="My friend wrote a letter.").wait_for()
+    assert "friend → my" in widget.locator(".mh-picture .mh-scroll svg").first.get_attribute("aria-label")  # head 1-3

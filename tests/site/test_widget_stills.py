@@ -63,7 +63,8 @@ def test_sliders_keep_their_figure_or_their_refusal_and_the_settings_it_belongs_
 
 def test_the_page_keeps_of_its_widgets_what_the_host_reads(tmp_path):
     slider, widget = ipywidgets.IntSlider(), ParameterCounter(h=4)
-    models = embed_data(views=[widget, slider], drop_defaults=False)["manager_state"]["state"]
+    views = [widget, slider]  # and no widget that another test has left
+    models = embed_data(views=views, state=dependency_state(views, drop_defaults=False))["manager_state"]["state"]
     kept = slim(models, Files(tmp_path, "../files"))
     assert list(kept) == [widget.model_id]
     state = kept[widget.model_id]["state"]

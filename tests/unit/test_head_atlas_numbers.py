@@ -45,7 +45,7 @@ def state_of(widget):
 
 
 def call(function, widgets):
-    script = f"return given.map((state) => module.{function}(state, module.unpack(state._weights)));"
+    script = f"return given.map((state) => module.{function}(state, module.unpackWeights(state._weights)));"
     return evaluate("head_atlas.js", script, [state_of(widget) for widget in widgets])
 
 

@@ -6,6 +6,7 @@ from multihead.widgets.head_splitter import HeadSplitter
 from multihead.widgets.kv_cache_calculator import KVCacheCalculator
 from multihead.widgets.lesion_lab import LesionLab
 from multihead.widgets.parameter_counter import ParameterCounter
+from multihead.widgets.sentence_explorer import SentenceExplorer
 from multihead.widgets.timelapse import Timelapse
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "KVCacheCalculator",
     "LesionLab",
     "ParameterCounter",
+    "SentenceExplorer",
     "Timelapse",
 ]

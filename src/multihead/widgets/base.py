@@ -4,16 +4,21 @@ A widget is one ``.py`` and one ``.js`` file of the same name. The ``.py`` decla
 and computes, so that the widget also moves on a static page, without Python.
 """
 
+import base64
 import numbers
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import anywidget
+import torch
 import traitlets
+from torch import Tensor
 
 from multihead.palette import HEAD_COLOURS
 
 FOLDER = Path(__file__).parent
+WEIGHT_STEP = 1e-4  # attention weights travel to the browser as 16-bit multiples of this
 
 
 def join_module(name: str) -> str:
@@ -28,6 +33,12 @@ def join_module(name: str) -> str:
     if count != 1:
         raise ValueError(f'{name} must import from "./core.js" exactly once, found {count}')
     return f"{core}\n{own}"
+
+
+def pack_weights(maps: Iterable[Tensor]) -> str:
+    """Base 64 of attention weights of any shape, one tensor after the other; unpackWeights in core.js reads them."""
+    steps = torch.cat([(weights / WEIGHT_STEP).round().to(torch.int32).flatten() for weights in maps])
+    return base64.b64encode(steps.cpu().numpy().astype("<u2").tobytes()).decode()
 
 
 def luminance(colour: str) -> float:

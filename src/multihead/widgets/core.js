@@ -137,6 +137,24 @@ export function clampInteger(text, [low, high], label) {
 export const escapeHtml = (text) =>
     text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
+// ---- attention maps of a real model ------------------------------------------------------------------------------
+
+// Weights as pack_weights in base.py wrote them: 16-bit numbers, low byte first, 10000 for a weight of 1.
+export function unpackWeights(base64) {
+    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    return Float64Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true) / 10000);
+}
+
+const isWide = (token) => /[\u1100-\u11ff\u3040-\ud7ff\uf900-\ufaff]/.test(token);
+// Roughly how wide a token is at 13 px.
+export const tokenWidth = (token) => [...token].reduce((sum, c) => sum + (isWide(c) ? 13 : 7.6), 0);
+
+// The corner of a grid of all heads. On a narrow screen the layers become columns (widget.css).
+export const GRID_CORNER =
+    '<span class="mh-when-wide">층 ↓ 헤드 →</span><span class="mh-when-narrow">헤드 ↓<br>층 →</span>';
+export const numbersTo = (count) => Array.from({ length: count }, (_, i) => i + 1);
+
 // ---- DOM ---------------------------------------------------------------------------------------------------------
 
 // element("p", { class: "mh-note", onclick: f }, "text", child)
@@ -208,6 +226,14 @@ export function radioGroup({ name, legend, options, change }) {
         element("div", { class: "mh-options" }, ...buttons));
 }
 
+// A list to choose from. `options` holds [value, text] for each; `change(value)` gets the value as text.
+export function selectControl({ name, label, options, change }) {
+    const select = element("select", { name, onchange: () => change(select.value) },
+        ...options.map(([value, text]) => element("option", { value }, text)));
+    const node = element("label", { class: "mh-select" }, element("span", { class: "mh-label" }, label), select);
+    return { node, select };
+}
+
 // A check box as large as a finger. Returns the node and show(value).
 export function checkControl({ name, label, change }) {
     const box = element("input", { type: "checkbox", name, onchange: () => change(box.checked) });
@@ -217,4 +243,36 @@ export function checkControl({ name, label, change }) {
 
 export function checkRadio(group, value) {
     for (const input of group.querySelectorAll("input")) input.checked = input.value === String(value);
+}
+
+// All heads of a model as radio buttons: left and right go through the heads, up and down through the layers.
+// `chosen()` is { layer, head } now, `choose(layer, head)` is called with another one; both count from 1.
+// Returns the node and cells[layer - 1][head - 1] = { input, face }.
+export function headGrid({ layers, heads, chosen, choose }) {
+    const cells = numbersTo(layers).map((layer) => numbersTo(heads).map((head) => {
+        const input = element("input", {
+            type: "radio", name: "cell", value: `${layer}-${head}`, onchange: () => choose(layer, head),
+        });
+        const face = element("span", { class: "mh-face" });
+        return { input, face, node: element("label", { class: "mh-head-cell" }, input, face) };
+    }));
+    const axis = (n) => element("span", { class: "mh-axis-label", "aria-hidden": "true" }, String(n));
+    const corner = axis("");
+    corner.innerHTML = GRID_CORNER;
+    const node = element("fieldset", {
+        class: "mh-atlas-grid", style: `--layers:${layers};--heads:${heads}`,
+        onkeydown: (event) => {
+            const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+            if (!step) return;
+            event.preventDefault();
+            const { layer, head } = chosen();
+            const next = Math.max(1, Math.min(layers, layer + step));
+            choose(next, head);
+            cells[next - 1][head - 1].input.focus();
+        },
+    }, element("legend", { class: "mh-small" }, "칸을 고르면 그 헤드의 지도를 그립니다."),
+    element("div", { class: "mh-scroll" }, element("div", { class: "mh-atlas-cells" },
+        corner, ...numbersTo(heads).map(axis),
+        ...cells.flatMap((row, i) => [axis(i + 1), ...row.map((cell) => cell.node)]))));
+    return { node, cells };
 }

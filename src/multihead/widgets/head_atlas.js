@@ -1,20 +1,13 @@
 // HeadAtlas: every head of a model, coloured by a score; the map of one head, with relations between words over it.
 
-import { element, escapeHtml, refresh } from "./core.js";
+import {
+    element, escapeHtml, GRID_CORNER, headGrid, numbersTo, refresh, selectControl, tokenWidth, unpackWeights,
+} from "./core.js";
 
 const SETTINGS = ["score", "layer", "head", "sentence", "relation"];
 const MOST_LISTED = 5;
 
 // ---- the same numbers as HeadAtlas.map() and HeadAtlas.arcs() in Python ---------------------------------------------
-
-const STEPS = 10000; // a weight of 1
-
-// All maps of all sentences, as Python packed them: 16-bit numbers, low byte first.
-export function unpack(base64) {
-    const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    return Float64Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true) / STEPS);
-}
 
 // The map (T, T) of the head that is shown, as rows.
 export function mapOf({ _atlas, layer, head, sentence }, weights) {
@@ -139,14 +132,11 @@ function cellMarkup(value, range) {
     return `<span class="${name}" style="${style}"></span><span class="mh-cell-value">${decimal(value)}</span>`;
 }
 
-const isWide = (token) => /[\u1100-\u11ff\u3040-\ud7ff\uf900-\ufaff]/.test(token);
-const textWidth = (token) => [...token].reduce((sum, c) => sum + (isWide(c) ? 13 : 7.6), 0);
-
 // Sizes of the map in pixels. Left of the names of the queries there is room for the arcs.
 export function mapLayout(tokens, width, withArcs) {
     const T = tokens.length;
-    const label = (withArcs ? 54 : 0) + Math.min(110, Math.max(...tokens.map(textWidth))) + 10;
-    const header = Math.min(110, Math.max(...tokens.map(textWidth))) + 10;
+    const label = (withArcs ? 54 : 0) + Math.min(110, Math.max(...tokens.map(tokenWidth))) + 10;
+    const header = Math.min(110, Math.max(...tokens.map(tokenWidth))) + 10;
     const cell = Math.max(17, Math.min(27, Math.floor((width - label - 4) / T)));
     return { label, header, cell, width: label + T * cell + 2, height: header + T * cell + 2 };
 }
@@ -156,7 +146,7 @@ function arcMarkup({ query, key, weight, found }, { tokens, words }, { label, he
     const end = (word) => {
         const pieces = tokens.flatMap((_, token) => (words[token] === word ? [token] : []));
         return {
-            x: label - 12 - Math.max(...pieces.map((token) => textWidth(tokens[token]))),
+            x: label - 12 - Math.max(...pieces.map((token) => tokenWidth(tokens[token]))),
             y: header + ((pieces[0] + pieces.at(-1) + 1) / 2) * cell,
         };
     };
@@ -220,11 +210,6 @@ function rowMarkup({ layer, head, text, bar, low, high, baseline }) {
         `style="width:${at(bar)}"></span>${interval}</span><span class="mh-row-text">${text}</span>`;
 }
 
-// On a narrow screen the layers become columns (widget.css).
-const CORNER = '<span class="mh-when-wide">층 ↓ 헤드 →</span><span class="mh-when-narrow">헤드 ↓<br>층 →</span>';
-const sizeStyle = ({ _atlas }) => `--layers:${_atlas.layers};--heads:${_atlas.heads}`;
-const numbersTo = (count) => Array.from({ length: count }, (_, i) => i + 1);
-
 const legendMarkup = ({ low, high }, negative) =>
     `<span data-out="low">${low}</span><span class="mh-scale ${negative ? "is-signed" : ""}"></span>` +
     `<span data-out="high">${high}</span>`;
@@ -233,57 +218,31 @@ const legendMarkup = ({ low, high }, negative) =>
 
 function render({ model, el }) {
     const atlas = model.get("_atlas");
-    const weights = unpack(model.get("_weights"));
+    const weights = unpackWeights(model.get("_weights"));
     const read = () => ({ _atlas: atlas, ...Object.fromEntries(SETTINGS.map((name) => [name, model.get(name)])) });
     const set = (changes) => {
         for (const [name, value] of Object.entries(changes)) model.set(name, value);
         model.save_changes();
     };
-    const selectControl = (name, label, options, change) => {
-        const select = element("select", { name, onchange: () => change(select.value) },
-            ...options.map(([value, text]) => element("option", { value }, text)));
-        const caption = element("span", { class: "mh-label" }, label);
-        return { select, node: element("label", { class: "mh-select" }, caption, select) };
-    };
     const text = ({ tokens, words }) => tokens.filter((_, i) => words[i] !== null).join(" ").replaceAll(" ##", "");
     const controls = {
-        score: selectControl("score", "칠할 점수", atlas.scores.map(([name]) => [name, name]), (score) => set({ score })),
-        sentence: selectControl("sentence", "문장", atlas.sentences.map((one, i) => [i, text(one)]),
-            (value) => set({ sentence: Number(value) })),
-        relation: selectControl("relation", "관계", [["", "그리지 않음"], ...atlas.relations.map(([name]) => [name, name])],
-            (relation) => set({ relation })),
+        score: selectControl({
+            name: "score", label: "칠할 점수", options: atlas.scores.map(([name]) => [name, name]),
+            change: (score) => set({ score }),
+        }),
+        sentence: selectControl({
+            name: "sentence", label: "문장", options: atlas.sentences.map((one, i) => [i, text(one)]),
+            change: (value) => set({ sentence: Number(value) }),
+        }),
+        relation: selectControl({
+            name: "relation", label: "관계", options: [["", "그리지 않음"], ...atlas.relations.map(([name]) => [name, name])],
+            change: (relation) => set({ relation }),
+        }),
     };
     controls.relation.node.hidden = atlas.relations.length === 0;
 
-    // The grid: native radio buttons; left and right go through the heads, up and down through the layers.
     const choose = (layer, head) => set({ layer, head });
-    const cells = numbersTo(atlas.layers).map((layer) => numbersTo(atlas.heads).map((head) => {
-        const input = element("input", {
-            type: "radio", name: "cell", value: `${layer}-${head}`, onchange: () => choose(layer, head),
-        });
-        const face = element("span", { class: "mh-face" });
-        return { input, face, node: element("label", { class: "mh-head-cell" }, input, face) };
-    }));
-    const axisLabel = (text = "") => element("span", { class: "mh-axis-label", "aria-hidden": "true" }, text);
-    const axis = (numbers) => numbers.map((n) => axisLabel(String(n)));
-    const layerLabels = axis(numbersTo(atlas.layers));
-    const corner = axisLabel();
-    corner.innerHTML = CORNER;
-    const grid = element("fieldset", {
-        class: "mh-atlas-grid", style: sizeStyle({ _atlas: atlas }),
-        onkeydown: (event) => {
-            const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-            if (!step) return;
-            event.preventDefault();
-            const { layer, head } = read();
-            const next = Math.max(1, Math.min(atlas.layers, layer + step));
-            choose(next, head);
-            cells[next - 1][head - 1].input.focus();
-        },
-    }, element("legend", { class: "mh-small" }, "칸을 고르면 그 헤드의 지도를 그립니다."),
-    element("div", { class: "mh-scroll" }, element("div", { class: "mh-atlas-cells" },
-        corner, ...axis(numbersTo(atlas.heads)),
-        ...cells.flatMap((row, i) => [layerLabels[i], ...row.map(({ node }) => node)]))));
+    const { node: grid, cells } = headGrid({ ...atlas, chosen: read, choose });
 
     const out = (name, tag = "span") => element(tag, { "data-out": name });
     const shown = {
@@ -412,7 +371,7 @@ function render({ model, el }) {
 // ---- still: for readers without JavaScript, and for print ----------------------------------------------------------
 
 export function still(state) {
-    const weights = unpack(state._weights);
+    const weights = unpackWeights(state._weights);
     const { _atlas: atlas, score, relation } = state;
     const table = scoreOf(state);
     const range = colourRange(table);
@@ -425,8 +384,8 @@ export function still(state) {
         `<span class="mh-head-cell ${l + 1 === state.layer && i + 1 === state.head ? "is-chosen" : ""}">` +
         `<span class="mh-face">${cellMarkup(value, range)}</span></span>`).join(""));
     return `<figure class="mh-still"><p>칸의 숫자는 ‘${escapeHtml(score)}’ 점수입니다.</p>` +
-        `<div class="mh-scroll mh-atlas-grid" style="${sizeStyle(state)}">` +
-        `<div class="mh-atlas-cells">${label(CORNER)}` +
+        `<div class="mh-scroll mh-atlas-grid" style="--layers:${atlas.layers};--heads:${atlas.heads}">` +
+        `<div class="mh-atlas-cells">${label(GRID_CORNER)}` +
         `${numbersTo(atlas.heads).map(label).join("")}${rows.join("")}</div></div>` +
         `<p class="mh-legend">${legendMarkup(texts, range[0] < 0)}</p>` +
         `<p>헤드 <strong>${texts.head}</strong> · ${escapeHtml(score)} ${texts.value} (${texts.place})</p>` +
@@ -439,4 +398,5 @@ export function still(state) {
         `<p class="mh-small">${texts.baseline}</p></figure>`;
 }
 
+export { unpackWeights }; // for the tests
 export default { render };

@@ -1,6 +1,5 @@
 """HeadAtlas: every head of a model, coloured by a score; the map of one head, with relations between words over it."""
 
-import base64
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,9 +9,8 @@ import traitlets
 from torch import Tensor
 
 from multihead.plots import check_weights
-from multihead.widgets.base import IntRange, Text, Widget, join_module
+from multihead.widgets.base import WEIGHT_STEP, IntRange, Text, Widget, join_module, pack_weights
 
-WEIGHT_STEP = 1e-4  # weights travel to the browser as 16-bit multiples of this
 MAX_WEIGHTS = 400_000  # about 1 MB of page: 12 layers of 12 heads for 16 tokens in 10 sentences
 
 
@@ -75,8 +73,7 @@ class HeadAtlas(Widget):
             "sentences": [{"tokens": list(s.tokens), "words": numbers} for s, numbers in zip(sentences, words)],
             "relations": [[name, _relation(name, given, words)] for name, given in (relations or {}).items()],
         }
-        steps = [(maps / WEIGHT_STEP).round().to(torch.int32).flatten() for maps in self._maps]
-        self._weights = base64.b64encode(torch.cat(steps).numpy().astype("<u2").tobytes()).decode()
+        self._weights = pack_weights(self._maps)
         settings.setdefault("score", next(iter(tables)))
         if settings["score"] in tables and not {"layer", "head"} & settings.keys():
             layer, head = divmod(tables[settings["score"]].argmax().item(), num_heads)
