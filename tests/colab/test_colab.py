@@ -98,11 +98,19 @@ def test_who_solves_nothing_reads_what_to_do_and_every_solution_passes(executed,
 WIDGETS = [
     """
 import json
+from types import SimpleNamespace
+
+import torch
+
 from multihead import neighbours, widgets
 from multihead.widgets.base import Choice, IntRange, Text
 
 run = neighbours.train(neighbours.NeighbourModel(1, seed=0), seed=0, steps=1, record_at=[0, 1])
-NEEDED = {"Timelapse": [[run]]}  # what a widget has to be given
+sentence = SimpleNamespace(tokens=list("가나다"), weights=torch.full((1, 2, 3, 3), 1 / 3))
+NEEDED = {  # what a widget has to be given
+    "HeadAtlas": [{"점수": [[0.1, 0.2]], "다른 점수": [[0.3, 0.4]]}, [sentence, sentence]],
+    "Timelapse": [[run]],
+}
 shown = {name: getattr(widgets, name)(*NEEDED.get(name, [])) for name in widgets.__all__}
 
 

@@ -161,7 +161,7 @@ def test_results_are_announced_and_pictures_are_told_in_words(show):
     assert said.startswith("헤드 2-8, 이전 토큰 0.27. 헤드 72개 가운데 53위.") and "화살표 2개" in said
     assert page.locator("[role=img]").get_attribute("aria-label").startswith("헤드 2-8의 어텐션 지도. 행마다 가장 큰")
     assert page.locator("input[value='2-8']").get_attribute("aria-label") == "헤드 2-8, 이전 토큰 0.27"
-    assert page.locator("button[name=best]").first.get_attribute("aria-label").startswith("헤드 2-8, 정확도 90")
+    assert page.locator("button[name=best]").first.get_attribute("title").startswith("헤드 2-8, 정확도 90")
 
 
 def test_without_relations_there_is_no_control_for_them(show):

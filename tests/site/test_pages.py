@@ -124,7 +124,7 @@ def test_every_widget_has_its_state_and_its_module_or_says_that_it_needs_a_kerne
     for place in soup.select(".afm-view"):
         view = place.find("script", type="application/vnd.jupyter.widget-view+json")
         if view is None:
-            assert place.select_one(".afm-line a[href*=colab]")
+            assert place.select_one(".afm-line a[href*=colab]") and place.select_one("img")
             continue
         model_id = json.loads(view.string)["model_id"]
         assert place["data-model-id"] == model_id

@@ -206,7 +206,7 @@ function rowMarkup({ layer, head, text, bar, low, high, baseline }) {
     const interval = low === undefined ? "" :
         `<i class="mh-interval" style="left:${at(low)};width:${at(high - low)}"></i>` +
         `<i class="mh-baseline" style="left:${at(baseline)}"></i>`;
-    return `<span class="mh-row-name">${layer}-${head}</span><span class="mh-track"><span class="mh-bar" ` +
+    return `<span class="mh-row-name">${layer}-${head}</span> <span class="mh-track"><span class="mh-bar" ` +
         `style="width:${at(bar)}"></span>${interval}</span><span class="mh-row-text">${text}</span>`;
 }
 
@@ -317,7 +317,7 @@ function render({ model, el }) {
         showCell();
         list.replaceChildren(...listRows(state).map((row) => {
             const button = element("button", {
-                type: "button", name: "best", "aria-label": `헤드 ${headName(row)}, ${row.label}`,
+                type: "button", name: "best", title: `헤드 ${headName(row)}, ${row.label}`,
                 "aria-pressed": String(headName(row) === headName(state)), onclick: () => {
                     choose(row.layer, row.head);
                     list.querySelector('[aria-pressed="true"]')?.focus();
