@@ -35,8 +35,13 @@ export function union(asTyped, stripped) {
 
 let pagefind;  // loaded when the reader first searches
 
+// Pagefind keeps its words in alphabetical pieces and loads the one in which the query itself would stand, whereas
+// 헤드는 and 헤드의 may stand in the next. These endings are spread over the range of what can follow a word.
+const ENDINGS = ["가", "는", "로", "에", "의", "힣"];
+
 async function search(query) {
   pagefind ??= await import(new URL("../pagefind/pagefind.js", import.meta.url));
+  await Promise.all(ENDINGS.map((ending) => pagefind.preload(withoutParticles(query) + ending)));
   const asTyped = (await pagefind.search(query)).results;
   const stripped = withoutParticles(query);
   return stripped === query ? asTyped : union(asTyped, (await pagefind.search(stripped)).results);

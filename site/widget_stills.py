@@ -96,14 +96,14 @@ def kernel_line(app, pagename):
     return f'<p class="afm-line">{line}</p>'
 
 
-def slim(models, files):
-    """The models that afm-host.js revives; their style is in the page, their module in a file."""
+def slim(models, shown, files):
+    """Of the models those that a place of the page shows; their style is in the page, their module in a file."""
     kept = {}
-    for model_id, model in models.items():
-        state = dict(model["state"])
-        if module := state.pop("_esm", None):
-            state.pop("_css", None)
-            kept[model_id] = model | {"state": state | {"_esm_file": files.add(module.encode(), ".js")}}
+    for model_id in shown:
+        state = dict(models[model_id]["state"])
+        module = state.pop("_esm")
+        state.pop("_css", None)
+        kept[model_id] = models[model_id] | {"state": state | {"_esm_file": files.add(module.encode(), ".js")}}
     return kept
 
 
@@ -117,7 +117,8 @@ def wrap_views(app, pagename, templatename, context, doctree):
     block = scripts["ipywidgets_state"][1]
     whole = json.loads(block["body"])
     models = whole["state"]
-    stills = draw_stills(models)
+    views = dict.fromkeys(json.loads(view)["model_id"] for view in VIEW.findall(body))
+    stills = draw_stills({found: models[found] for view in views for found in inside(view, models)})
     files = Files(Path(app.outdir, "_static", "widgets"), context["pathto"]("_static/widgets", resource=True))
 
     def wrap(view):
@@ -129,7 +130,7 @@ def wrap_views(app, pagename, templatename, context, doctree):
     css = dict.fromkeys(models[model_id]["state"].get("_css", "") for model_id in stills)  # each text once
     styles = "".join(f'<style class="afm-css">{text}</style>' for text in css if text)
     context["body"] = VIEW.sub(wrap, body).replace('<div class="afm-view"', styles + '<div class="afm-view"', 1)
-    block["body"] = json.dumps(whole | {"state": slim(models, files)}, ensure_ascii=False).replace("</", "<\\/")
+    block["body"] = json.dumps(whole | {"state": slim(models, [view for view in views if view in stills], files)}, ensure_ascii=False).replace("</", "<\\/")
 
 
 def setup(app):

@@ -99,7 +99,10 @@ def open_context(browser, origin):
                 route.abort()
 
         context.route("**/*", stay_at_home)
-        context.on("requestfailed", lambda request: note(f"failed: {request.url} {request.failure}"))
+        # Aborted: the reader went on to the next page before a picture had come.
+        context.on(
+            "requestfailed", lambda r: r.failure != "net::ERR_ABORTED" and note(f"failed: {r.url} {r.failure}")
+        )
         context.on("response", lambda response: response.status >= 400 and note(f"{response.status}: {response.url}"))
         context.on("console", lambda m: m.type in ("error", "warning") and note(f"console {m.type}: {m.text}"))
         context.on("weberror", lambda error: note(f"exception: {error.error}"))

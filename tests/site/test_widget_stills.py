@@ -62,10 +62,10 @@ def test_sliders_keep_their_figure_or_their_refusal_and_the_settings_it_belongs_
 
 
 def test_the_page_keeps_of_its_widgets_what_the_host_reads(tmp_path):
-    slider, widget = ipywidgets.IntSlider(), ParameterCounter(h=4)
-    views = [widget, slider]  # and no widget that another test has left
+    slider, widget, unseen = ipywidgets.IntSlider(), ParameterCounter(h=4), ParameterCounter(h=8)
+    views = [widget, slider, unseen]
     models = embed_data(views=views, state=dependency_state(views, drop_defaults=False))["manager_state"]["state"]
-    kept = slim(models, Files(tmp_path, "../files"))
+    kept = slim(models, [widget.model_id], Files(tmp_path, "../files"))
     assert list(kept) == [widget.model_id]
     state = kept[widget.model_id]["state"]
     (module,) = tmp_path.iterdir()

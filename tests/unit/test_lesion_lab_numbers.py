@@ -120,4 +120,4 @@ def test_what_is_no_sentence_is_explained_with_the_numbers():
 
 def test_the_page_carries_the_shipped_file_itself_and_little_more():
     state = LesionLab().get_state()
-    assert len(state["_weights"]) == -(-WEIGHTS_FILE.stat().st_size // 3) * 4 < 130_000
+    assert len(state["_weights"]) == -(-WEIGHTS_FILE.stat().st_size // 3) * 4 < 140_000
