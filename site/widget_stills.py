@@ -87,7 +87,7 @@ def find_still(model_id, models, stills, files):
 def kernel_line(app, pagename):
     """Says where the controls of a widget move that no static page can revive."""
     source = Path(app.env.doc2path(pagename, base=False))
-    line = "이 조작판은 파이썬 커널이 있어야 움직입니다."
+    line = "이 슬라이더는 파이썬이 실행되는 곳에서 움직입니다."
     if source.suffix == ".ipynb":
         theme = app.config.html_theme_options
         repository = theme["repository_url"].removeprefix("https://github.com/")

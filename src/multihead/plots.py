@@ -56,11 +56,12 @@ def attention_maps(
 
     weights      (h, T, S), or (1, h, T, S) as a module returns it for a batch of one
     tokens       T names of the queries; ``key_tokens`` names the S keys where they differ (cross attention)
-    heads        heads to show, counted from 1; all by default
+    heads        heads to show; all by default. They count from 0, as in the tensor, and with ``layer`` from 1, as in
+                 the name "head 6-12" of a BERT's head.
     layer        number of the layer, counted from 1, for the titles
     columns      maps in a row; by default as many as fit on a page, at most 4
     title        heading of the whole figure
-    titles       one name a map shown, in place of "헤드 1" and so on. The frames are grey then, because a frame in
+    titles       one name a map shown, in place of "헤드 0" and so on. The frames are grey then, because a frame in
                  colour stands for the head of that number, and maps with names of their own may come from anywhere.
 
     In a notebook let the call be the last line of a cell, without a semicolon: the figure is the value of the cell.
@@ -72,20 +73,22 @@ def attention_maps(
     check_shape(weights, tokens, key_tokens)
     check_weights(weights)
     num_heads = len(weights)
-    heads = list(range(1, num_heads + 1)) if heads is None else list(heads)
-    if not heads or not set(heads) <= set(range(1, num_heads + 1)):
-        raise ValueError(f"헤드 번호는 1부터 {num_heads}까지입니다. 받은 값: {heads}")
+    first = 0 if layer is None else 1
+    numbers = range(first, first + num_heads)
+    heads = list(numbers if heads is None else heads)
+    if not heads or not set(heads) <= set(numbers):
+        raise ValueError(f"헤드 번호는 {numbers[0]}부터 {numbers[-1]}까지입니다. 받은 값: {heads}")
 
     if titles is not None and len(titles) != len(heads):
         raise ValueError(f"지도 {len(heads)}장에 제목 {len(titles)}개를 받았습니다. 한 장에 하나씩 넣으십시오.")
 
     if titles is None:
         names = [f"헤드 {head}" if layer is None else f"층 {layer} · 헤드 {head}" for head in heads]
-        colours = [head_colour(head - 1) for head in heads]
+        colours = [head_colour(head - first) for head in heads]
     else:
         names, colours = titles, ["#6b6b6b"] * len(heads)
     with mpl.rc_context({"font.family": korean_family(), "font.size": 9}):
-        return _draw([weights[head - 1] for head in heads], names, colours, tokens, key_tokens, columns, title)
+        return _draw([weights[head - first] for head in heads], names, colours, tokens, key_tokens, columns, title)
 
 
 def check_shape(weights: torch.Tensor, tokens: Sequence[str], key_tokens: Sequence[str]) -> None:

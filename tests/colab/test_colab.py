@@ -106,9 +106,14 @@ from multihead import neighbours, widgets
 from multihead.widgets.base import Choice, IntRange, Text
 
 run = neighbours.train(neighbours.NeighbourModel(1, seed=0), seed=0, steps=1, record_at=[0, 1])
-sentence = SimpleNamespace(tokens=list("가나다"), weights=torch.full((1, 2, 3, 3), 1 / 3))
+sentence = SimpleNamespace(tokens=list("가나다"), weights=torch.full((2, 2, 3, 3), 1 / 3))
+grid = [[0.1, 0.2], [0.3, 0.4]]
 NEEDED = {  # what a widget has to be given
-    "HeadAtlas": [{"점수": [[0.1, 0.2]], "다른 점수": [[0.3, 0.4]]}, [sentence, sentence]],
+    "HeadAtlas": [
+        {"점수": grid, "점수 끝": grid},
+        [sentence, sentence],
+        {" 끝": {"arcs": [[(0, 1)], [(0, 1)]], "best": [], "baseline": 0.5, "offset": 1}},
+    ],
     "Timelapse": [[run]],
 }
 shown = {name: getattr(widgets, name)(*NEEDED.get(name, [])) for name in widgets.__all__}
@@ -126,7 +131,7 @@ def other(widget, name):
 
 
 def settings(widget):
-    return {name: getattr(widget, name) for name in widget.settings()}
+    return widget.get_state(widget.settings())
 """,
     """
 changed = {name: 0 for name in shown}

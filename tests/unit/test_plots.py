@@ -53,8 +53,8 @@ def test_each_head_has_a_map_with_its_weights_its_number_and_its_colour():
 
 
 def test_chosen_heads_keep_their_numbers_and_colours():
-    maps = maps_of(attention_maps(some_weights(H, T, S), TOKENS, KEY_TOKENS, heads=[3, 1]))
-    assert [axes.get_title() for axes in maps] == ["헤드 3", "헤드 1"]
+    maps = maps_of(attention_maps(some_weights(H, T, S), TOKENS, KEY_TOKENS, heads=[2, 0]))
+    assert [axes.get_title() for axes in maps] == ["헤드 2", "헤드 0"]
     assert to_hex(maps[0].spines["top"].get_edgecolor()).upper() == HEAD_COLOURS[2]
 
 
@@ -136,10 +136,10 @@ def test_what_is_not_attention_is_refused_with_its_numbers(weights, message):
         attention_maps(weights, TOKENS)
 
 
-@pytest.mark.parametrize("heads", [[0], [4], []])
-def test_heads_count_from_1(heads):
-    with pytest.raises(ValueError, match="1부터 3까지"):
-        attention_maps(some_weights(H, T, T), TOKENS, heads=heads)
+@pytest.mark.parametrize(("heads", "layer"), [([3], None), ([-1], None), ([0], 6), ([4], 6), ([], None)])
+def test_heads_count_from_0_and_with_a_layer_from_1(heads, layer):
+    with pytest.raises(ValueError, match="[01]부터 [23]까지"):
+        attention_maps(some_weights(H, T, T), TOKENS, heads=heads, layer=layer)
 
 
 def test_a_title_too_few_is_refused():
