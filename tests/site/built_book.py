@@ -1,8 +1,10 @@
-"""Where the built book lies and which pages it has."""
+"""Where the built book lies, which pages it has, and what is in them."""
 
+from functools import cache
 from pathlib import Path
 
 import yaml
+from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
@@ -19,3 +21,21 @@ def toc_files(entry):
 
 BOOK_PAGES = [f"{file}.html" for file in toc_files(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))]
 ALL_PAGES = [*BOOK_PAGES, "search.html", "404.html"]
+
+
+def read(path):
+    return (SITE / path).read_text("utf-8")
+
+
+@cache
+def soup(path):
+    """The built page, parsed once for all tests of a file: they look at it and change nothing."""
+    return BeautifulSoup(read(path), "html.parser")
+
+
+@cache
+def visible_text(path):
+    page = BeautifulSoup(read(path), "html.parser")
+    for element in page(["script", "style", "pre", "code", "annotation"]):
+        element.decompose()
+    return page.get_text()

@@ -8,18 +8,13 @@ from urllib.parse import quote
 
 import pytest
 import yaml
-from bs4 import BeautifulSoup
-from built_book import ALL_PAGES, BOOK_PAGES, ROOT, SITE
+from built_book import ALL_PAGES, BOOK_PAGES, ROOT, SITE, soup
 
 every_book_page = pytest.mark.parametrize("path", BOOK_PAGES)
 REPOSITORY = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"]["url"]
 OWNER, NAME = REPOSITORY.split("/")[-2:]
 ADDRESS = f"https://{OWNER.lower()}.github.io/{NAME}/"
 SOURCES = {path: next(p for p in ROOT.glob(path.replace(".html", ".*")) if p.suffix in (".ipynb", ".md")) for path in BOOK_PAGES}
-
-
-def soup(path):
-    return BeautifulSoup((SITE / path).read_text("utf-8"), "html.parser")
 
 
 def said(html, name):

@@ -4,22 +4,10 @@ import json
 import re
 
 import pytest
-from bs4 import BeautifulSoup
-from built_book import ALL_PAGES, BOOK_PAGES, PHONE, ROOT, SITE, WIDE
+from built_book import ALL_PAGES, BOOK_PAGES, PHONE, ROOT, SITE, WIDE, read, soup, visible_text
 
 every_page = pytest.mark.parametrize("path", ALL_PAGES)
 every_book_page = pytest.mark.parametrize("path", BOOK_PAGES)
-
-
-def read(path):
-    return (SITE / path).read_text("utf-8")
-
-
-def visible_text(path):
-    soup = BeautifulSoup(read(path), "html.parser")
-    for element in soup(["script", "style", "pre", "code", "annotation"]):
-        element.decompose()
-    return soup.get_text()
 
 
 def load(page, path):
@@ -112,16 +100,15 @@ def test_page_is_at_most_one_and_a_half_megabytes(path):
 
 @every_page
 def test_page_loads_neither_requirejs_nor_html_manager_nor_mathjax(path):
-    scripts = " ".join(script.get("src", "") for script in BeautifulSoup(read(path), "html.parser")("script"))
+    scripts = " ".join(script.get("src", "") for script in soup(path)("script"))
     assert not re.search("require|html-manager|mathjax|thebe|https?:", scripts, re.I)
 
 
 @every_book_page
 def test_every_widget_has_its_state_and_its_module_or_says_that_it_needs_a_kernel(path):
-    soup = BeautifulSoup(read(path), "html.parser")
-    block = soup.find("script", type="application/vnd.jupyter.widget-state+json")
+    block = soup(path).find("script", type="application/vnd.jupyter.widget-state+json")
     state = json.loads(block.string)["state"] if block else {}
-    for place in soup.select(".afm-view"):
+    for place in soup(path).select(".afm-view"):
         view = place.find("script", type="application/vnd.jupyter.widget-view+json")
         if view is None:
             assert place.select_one(".afm-line a[href*=colab]") and place.select_one("img")
@@ -148,7 +135,7 @@ def test_a_page_that_is_no_notebook_offers_no_colab(path):
 
 @every_book_page
 def test_every_picture_is_described_in_korean(path):
-    pictures = BeautifulSoup(read(path), "html.parser").select("article img")
+    pictures = soup(path).select("article img")
     assert [image["src"][:60] for image in pictures if not re.search("[가-힣]", image.get("alt", ""))] == []
 
 
