@@ -88,6 +88,11 @@ def test_markdown_left_no_asterisks(path):
     assert "**" not in visible_text(path)
 
 
+@every_page
+def test_every_markdown_table_became_a_table(path):
+    assert not re.search(r"\|\s*[-—]+\s*\|", visible_text(path)), "also what a cell shows as Markdown"
+
+
 @every_book_page
 def test_cells_left_no_warning(path):
     assert not re.search(r'class="output stderr|Glyph \d+|FloatProgressModel|it/s\]|unauthenticated', read(path))
