@@ -12,7 +12,8 @@ from fontTools import subset
 from node import NODE
 from sphinx.errors import ExtensionError
 
-STYLES = ("styles/pydata-sphinx-theme.css", "sphinx-design.min.css", "mystnb.*.css")
+THEME = "styles/pydata-sphinx-theme.css"
+STYLES = (THEME, "sphinx-design.min.css", "mystnb.*.css")
 FONTS = "vendor/fontawesome/webfonts/*.woff2"
 MARK = "/* what the pages use */\n"
 
@@ -44,15 +45,20 @@ def keep_what_is_used(app, exception):
     if exception or app.builder.name != "html":
         return
     static = Path(app.outdir, "_static")
-    styles = [path for pattern in STYLES for path in static.glob(pattern)]
-    # Sphinx copies the whole files again whenever it writes pages.
-    styles = [path for path in styles if not path.read_text("utf-8").startswith(MARK)]
-    if not styles:
-        return
-    purge(styles, app.outdir)
-    css = "".join(path.read_text("utf-8") for path in styles)
-    for font in static.glob(FONTS):
-        cut_font(font, icons(css))
+    # A file without the mark is whole. Sphinx copies the theme's styles and fonts whenever it writes pages; myst-nb
+    # copies its own style even when no page has changed.
+    whole = [
+        path
+        for pattern in STYLES
+        for path in static.glob(pattern)
+        if not path.read_text("utf-8").startswith(MARK)
+    ]
+    if whole:
+        purge(whole, app.outdir)
+    if static / THEME in whole:  # then the fonts are whole too
+        text = icons((static / THEME).read_text("utf-8"))
+        for font in static.glob(FONTS):
+            cut_font(font, text)
 
 
 def setup(app):

@@ -1,7 +1,7 @@
 """AttentionPlayground on a static page: each control moves all numbers that depend on it, and nothing stale stays."""
 
 import pytest
-from widget_page import LUMINANCE, choose, is_dark, out, render_and_remove, time_to_paint
+from widget_page import assert_readable, choose, out, render_and_remove, time_to_paint, use_theme
 
 from multihead.widgets import AttentionPlayground
 
@@ -200,11 +200,8 @@ def test_two_widgets_on_one_page_are_independent(show):
 def test_text_reads_well_in_both_themes_and_fits_a_phone(show, theme):
     phone = {"width": 390, "height": 800}
     page = show(AttentionPlayground(sentence=LONG, h=8, d_model=64, mask="padding"), viewport=phone)
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-    assert is_dark(page) is (theme == "dark")
-    for selector in (".mh-label", ".mh-row", ".mh-figure", ".mh-small", ".mh-title", ".mh-cell-readout [data-out]"):
-        pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
-        assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
+    use_theme(page, theme)
+    assert_readable(page, (".mh-label", ".mh-row", ".mh-figure", ".mh-small", ".mh-title", ".mh-cell-readout [data-out]"))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for target in page.locator("input:visible").all():
         box = target.bounding_box()

@@ -8,6 +8,7 @@ import zipfile
 import nbformat
 import pytest
 from built_book import ROOT
+from fontTools.ttLib import TTFont
 
 
 class SmallBook:
@@ -42,6 +43,11 @@ class SmallBook:
     def page(self):
         return (self.folder / "_build/html/index.html").read_text("utf-8")
 
+    @property
+    def icons(self):
+        """The glyphs of the theme's icon font, cut to what the pages use."""
+        return TTFont(self.folder / "_build/html/_static/vendor/fontawesome/webfonts/fa-solid-900.woff2").getBestCmap()
+
 
 @pytest.fixture
 def book(tmp_path):
@@ -68,9 +74,11 @@ def test_changed_constant_in_src_changes_the_page_and_no_change_does_nothing(boo
     book.module.write_text("HEADS = 7\n")
     assert book.build()[0] == 0
     assert "heads: 7" in book.page
+    icons = book.icons
     status, printed = book.build()
     assert status == 0
     assert "no targets are out of date" in printed
+    assert book.icons == icons != {}
     left_the_book = book.folder / "_build/html/chapters/old.html"
     left_the_book.parent.mkdir()
     left_the_book.touch()

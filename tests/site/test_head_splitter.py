@@ -4,7 +4,7 @@ import re
 
 import ipywidgets
 import pytest
-from widget_page import COLAB, LUMINANCE, choose, is_dark, out, render_and_remove, time_to_paint
+from widget_page import COLAB, assert_readable, choose, is_dark, out, render_and_remove, time_to_paint, use_theme
 
 from multihead.widgets import HeadSplitter
 
@@ -219,11 +219,8 @@ def test_the_wrong_result_stands_beside_the_right_one_while_there_is_room_for_bo
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_reads_well_in_both_themes(show, theme):
     page = show(HeadSplitter(h=12, d_model=96, step="wrong"))
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-    assert is_dark(page) is (theme == "dark")
-    for selector in (".mh-chip b", ".mh-chip span", ".mh-label", ".mh-axes", ".mh-row", "[data-out]:not(.mh-picture)"):
-        pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
-        assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
+    use_theme(page, theme)
+    assert_readable(page, (".mh-chip b", ".mh-chip span", ".mh-label", ".mh-axes", ".mh-row", "[data-out]:not(.mh-picture)"))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import numpy
 import pytest
 from bert_files import get_model_path, write_model
 from find_chromium import FLAGS
-from widget_page import HOST, LUMINANCE, STILL, is_dark, page_html
+from widget_page import HOST, STILL, assert_readable, page_html, use_theme
 
 from multihead.bert import load_bert
 from multihead.widgets import SentenceExplorer
@@ -255,14 +255,13 @@ WATCH = """
 """
 
 
-def test_an_own_sentence_costs_what_was_said_and_the_page_stays_responsive(open_page, server, bert):
+def test_an_own_sentence_costs_what_was_said(open_page, server, bert):
     page = open_page(init=WATCH)
     page.select_option("[name=text_choice]", "own")
     button = page.locator("[name=text_compute]")
     button.get_by_text("MB 받고 계산하기").wait_for()
     assert model_files(server) == {"worker.js", "bert.js", "model.json"}  # nothing before the reader agrees
     said = float(button.inner_text().split()[0])
-    page.evaluate("longest = 0")
     ask(page, OWN)
     wait_for_picture(page, OWN)
     fixed = server.sent["_static/bert/encoder.bin"] + server.sent["_static/bert/vocab.txt"]
@@ -270,7 +269,6 @@ def test_an_own_sentence_costs_what_was_said_and_the_page_stays_responsive(open_
     assert sum(server.sent.values()) <= 25_000_000
     progress = page.evaluate("progress")
     assert len(progress) >= 3 and progress == sorted(progress)
-    assert page.evaluate("longest") <= 200  # ms; 50 on a quiet machine, but two tests share two cores here
     attention = bert.attend(OWN)
     label = page.locator(".mh-scroll svg").first.get_attribute("aria-label")
     for token, row in zip(attention.tokens, attention.map(1, 3), strict=True):
@@ -282,6 +280,20 @@ def test_an_own_sentence_costs_what_was_said_and_the_page_stays_responsive(open_
     ask(page, "My friend wrote a short letter to her teacher.", slot="compare")
     page.locator("[data-out=comparison]", has_text="‘long’ → ‘short’").wait_for()
     assert server.sent["_static/bert/encoder.bin"] == before
+
+
+def test_the_page_stays_responsive_while_it_loads_and_computes(open_page):
+    """A busy machine holds up one run or another; a page that computes by itself would hold up each."""
+
+    def longest_task():
+        page = open_page(init=WATCH)
+        page.select_option("[name=text_choice]", "own")
+        page.evaluate("longest = 0")
+        ask(page, OWN)
+        wait_for_picture(page, OWN)
+        return page.evaluate("longest")
+
+    assert any(longest_task() <= 50 for _ in range(3))  # ms
 
 
 def test_the_address_holds_the_sentence_and_the_browser_keeps_the_files(open_page, server, tmp_path):
@@ -505,19 +517,14 @@ def test_a_phone_does_not_scroll_sideways_and_has_room_for_a_finger(show, bert):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_reads_well_in_both_themes(show, bert, theme):
     page = show(SentenceExplorer(bert, compare="The cat sat on the mat because it was soft."))
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+    use_theme(page, theme)
     page.select_option("[name=text_choice]", "own")
     page.fill("[name=text]", "")
     page.click("[name=text_compute]")
-    assert is_dark(page) is (theme == "dark")
-    for selector in (".mh-alert:visible", ".mh-button:visible"):
-        pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
-        assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
+    assert_readable(page, (".mh-alert:visible", ".mh-button:visible"))
     page.select_option("[name=text_choice]", "0")
     text = (".mh-cell-value", ".mh-axis-label", ".mh-say", ".mh-title:visible", ".mh-best button", ".mh-small:visible")
-    for selector in text:
-        pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
-        assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
+    assert_readable(page, text)
 
 
 # -- the built book --------------------------------------------------------------------------------------------------

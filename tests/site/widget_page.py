@@ -98,6 +98,18 @@ def is_dark(page):
     return ground < 0.05
 
 
+def use_theme(page, theme):
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+    assert is_dark(page) is (theme == "dark")
+
+
+def assert_readable(page, selectors):
+    """The text that each selector finds, and there is some, stands out from its ground by at least 4.5 : 1."""
+    for selector in selectors:
+        pairs = [sorted(pair) for pair in page.locator(selector).evaluate_all(LUMINANCE)]
+        assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
+
+
 def drag_sliders(page, resting):
     """Drags each slider from end to end and lets it rest at its value; the nodes and listeners that there are then."""
     page.evaluate(
