@@ -7,8 +7,8 @@ import torch
 from run_node import evaluate
 from traitlets import TraitError
 
-from multihead.grammar import IT, Clause, Sentence, random_sentence
-from multihead.tiny_bert import MASK, TOKEN_ID, WEIGHTS_FILE, every_head, load_tiny_bert, without_heads
+from multihead.grammar import IT, RELATIONS, Clause, Sentence, random_sentence
+from multihead.tiny_bert import MASK, TOKEN_ID, WEIGHTS_FILE, every_head, load_tiny_bert, recorded_runs, without_heads
 from multihead.widgets import LesionLab
 
 LETTER = Sentence((Clause("할머니", "편지", "어제"),))
@@ -121,3 +121,17 @@ def test_what_is_no_sentence_is_explained_with_the_numbers():
 def test_the_page_carries_the_shipped_file_itself_and_little_more():
     state = LesionLab().get_state()
     assert len(state["_weights"]) == -(-WEIGHTS_FILE.stat().st_size // 3) * 4 < 140_000
+
+
+def test_the_strip_ends_with_the_shipped_model_and_gives_a_relation_to_each_head_that_the_model_cannot_do_without():
+    shipped = recorded_runs()["shipped"]
+    history = LesionLab()._world["history"]
+    assert history["steps"][-1] == shipped["step"]
+    roles = evaluate(
+        "lesion_lab.js",
+        """return Object.fromEntries(Object.entries(given.cost).map(([head, cost]) =>
+            [head, Object.keys(cost).filter((slot) => module.stepOfRole(given, cost[slot]) !== null)]));""",
+        history,
+    )
+    owners = {role: min(shipped["without"], key=lambda head: shipped["without"][head][role]) for role in RELATIONS}
+    assert len(set(owners.values())) == 3 and all(role in roles[head] for role, head in owners.items())

@@ -296,7 +296,7 @@ function stripMarkup({ history }) {
         `aria-label="헤드 ${head}: ${rolesInWords(history, head)}">` +
         RELATIONS.map(([slot]) => laneMarkup(cost[head][slot], slot)).join("") + "</div>" +
         `<span class="mh-small">${rolesInWords(history, head)}</span></div>`);
-    const ticks = [0, 500, 1000, 2000, steps.at(-1)].map((step) => {
+    const ticks = [0, 500, 1000, steps.at(-1)].map((step) => {
         const at = (100 * (steps.indexOf(step) + 0.5)) / steps.length;
         return `<span style="left:${at.toFixed(1)}%">${step.toLocaleString("ko")}</span>`;
     });

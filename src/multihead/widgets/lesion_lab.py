@@ -100,6 +100,8 @@ class LesionLab(Widget):
 
     @traitlets.default("_world")
     def _known_world(self):
+        shipped = recorded_runs()["shipped"]
+        until_shipped = [entry for entry in shipped["history"] if entry["step"] <= shipped["step"]]
         return {
             "vocabulary": VOCABULARY,
             "honoured": HONOURED,
@@ -111,7 +113,7 @@ class LesionLab(Widget):
             "most_clauses": MOST_CLAUSES,
             "most_tokens": MOST_TOKENS,
             "links": LINKS,
-            "history": compact_history(recorded_runs()["shipped"]["history"]),
+            "history": compact_history(until_shipped),
         }
 
     @traitlets.observe("sentence")
