@@ -23,7 +23,7 @@ zip: book
 test: book
 	python tests/site/find_chromium.py --install
 	node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON --test "tests/js/**/*.test.mjs"
-	python -m pytest --numprocesses 2 --dist loadfile
+	python -m pytest --numprocesses 2 --dist worksteal
 
 # Every notebook alone in an empty folder, under Google Colab's versions, with the package as a wheel. A wheel takes
 # along what older ones left in build/ and in the list of src/*.egg-info, so these go first. Without the index, pip
@@ -52,7 +52,7 @@ clean:
 
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	python -m pip install --disable-pip-version-check --quiet --requirement requirements.txt
+	python -m pip install --disable-pip-version-check --quiet --no-compile --requirement requirements.txt
 	touch $@
 
 .venv-colab/installed: requirements.txt tests/colab/requirements.txt

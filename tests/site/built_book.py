@@ -1,5 +1,6 @@
 """Where the built book lies, which pages it has, and what is in them."""
 
+import time
 from functools import cache
 from pathlib import Path
 
@@ -39,3 +40,29 @@ def visible_text(path):
     for element in page(["script", "style", "pre", "code", "annotation"]):
         element.decompose()
     return page.get_text()
+
+
+# All that the page shows, also further down, is there, and widgets have taken the place of their stills.
+LOADED = """() => document.readyState === "complete" && document.fonts.status === "loaded"
+    && [...document.images].every((image) => image.complete)
+    && [...document.querySelectorAll("iframe")].every(({ contentDocument: page }) =>
+        page.URL === "about:srcdoc" && page.readyState === "complete" && page.fonts.status === "loaded")
+    && [...document.querySelectorAll(".afm-view")].every((view) =>
+        view.querySelector("[data-widget], .afm-line:not(.afm-error)"))"""
+
+
+def load(page, path):
+    """Open a page of the site and wait until all of it has loaded, also what loads lazily.
+
+    Not with Playwright's "networkidle", which an iframe that loads lazily may keep from ever coming, and not by
+    scrolling from frame to frame in one script: `evaluate` waits without end for a frame that does not come.
+    """
+    page.goto(f"/{path}")
+    page.evaluate("document.querySelectorAll('[loading=lazy]').forEach((e) => { e.loading = 'eager'; })")
+    for _ in range(2):  # what has loaded may ask for more
+        page.wait_for_function(LOADED, polling=50)
+        page.wait_for_timeout(50)
+    deadline = time.monotonic() + 30
+    while page.context.awaited and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert not page.context.awaited

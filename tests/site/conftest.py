@@ -29,6 +29,10 @@ class Handler(SimpleHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
+    def end_headers(self):
+        self.send_header("Cache-Control", "max-age=600")
+        super().end_headers()
+
     def log_message(self, *args):
         pass
 
@@ -82,19 +86,22 @@ def browser(executable):
         chromium.close()
 
 
-@pytest.fixture
-def open_context(browser, origin):
+@contextmanager
+def context_opener(browser, origin):
     """Opens browser contexts that refuse every host but the site; what goes wrong in them lands in `.problems`."""
     contexts = []
 
     def open_context(base_url=origin, **options):
         context = browser.new_context(base_url=base_url, **options)
         contexts.append(context)
-        context.problems = []
+        context.problems, context.awaited = [], set()
         note = context.problems.append
 
         at_home = (base_url + "/", "data:", "blob:")
         context.on("request", lambda r: r.url.startswith(at_home) or note(f"request to {r.url}"))
+        context.on("request", lambda request: context.awaited.add(request))
+        context.on("requestfinished", lambda request: context.awaited.discard(request))
+        context.on("requestfailed", lambda request: context.awaited.discard(request))
         context.on("requestfailed", lambda request: note(f"failed: {request.url} {request.failure}"))
         context.on("response", lambda response: response.status >= 400 and note(f"{response.status}: {response.url}"))
         context.on("console", lambda m: m.type in ("error", "warning") and note(f"console {m.type}: {m.text}"))
@@ -104,6 +111,35 @@ def open_context(browser, origin):
     yield open_context
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def open_context(browser, origin):
+    with context_opener(browser, origin) as open_context:
+        yield open_context
+
+
+@pytest.fixture(scope="module")
+def open_shared_context(browser, origin):
+    """Like `open_context`, for all tests of a file."""
+    with context_opener(browser, origin) as open_context:
+        yield open_context
+
+
+@pytest.fixture(scope="module")
+def shared_context(open_shared_context):
+    return open_shared_context(viewport={"width": WIDE, "height": 900})
+
+
+@pytest.fixture
+def shared_page(shared_context):
+    """Like `page`, for many visits that leave nothing behind: what the pages have in common is fetched once."""
+    page = shared_context.new_page()
+    yield page
+    page.close()
+    problems = shared_context.problems.copy()
+    shared_context.problems.clear()
+    assert problems == []
 
 
 @pytest.fixture

@@ -4,34 +4,37 @@ import json
 import re
 
 import pytest
-from built_book import ALL_PAGES, BOOK_PAGES, PHONE, ROOT, SITE, WIDE, read, soup, visible_text
+from bs4 import BeautifulSoup
+from built_book import ALL_PAGES, BOOK_PAGES, PHONE, ROOT, SITE, load, read, soup, visible_text
 
 every_page = pytest.mark.parametrize("path", ALL_PAGES)
 every_book_page = pytest.mark.parametrize("path", BOOK_PAGES)
 
 
-def load(page, path):
-    """Open a page and scroll through it, so that what loads lazily has loaded."""
-    page.goto("/" + path)
-    page.evaluate(
-        """async () => {
-            for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
-                scrollTo(0, y);
-                await new Promise(requestAnimationFrame);
-            }
-            scrollTo(0, 0);
-            await document.fonts.ready;
-        }"""
-    )
-    page.wait_for_load_state("networkidle")
+@every_page
+def test_visit_on_a_wide_screen(shared_page, path):
+    page = shared_page
+    load(page, path)
+    check_quiet_light_and_dark(page, path)
+    check_fonts(page)
+    check_formulas(page, path)
+    check_labels(page.content())
 
 
 @every_page
-@pytest.mark.parametrize("width", [WIDE, PHONE])
-def test_page_needs_no_other_host_is_quiet_and_fits_the_screen_light_and_dark(page, path, width):
-    page.set_viewport_size({"width": width, "height": 850})
+def test_visit_on_a_phone(shared_page, path):
+    page = shared_page
+    page.set_viewport_size({"width": PHONE, "height": 850})
     load(page, path)
-    for theme in ("light", "dark"):
+    check_quiet_light_and_dark(page, path)
+    check_proportions(page)
+    if path in BOOK_PAGES:
+        check_room_for_a_finger(page)
+
+
+def check_quiet_light_and_dark(page, path):
+    """The page asks no other host for anything, logs nothing, and does not scroll sideways."""
+    for theme in ("dark", "light"):
         page.emulate_media(color_scheme=theme)
         if path == "404.html":
             page.reload()  # it follows the system when it loads, without the theme's scripts
@@ -39,9 +42,6 @@ def test_page_needs_no_other_host_is_quiet_and_fits_the_screen_light_and_dark(pa
         assert page.context.problems == []
         too_wide = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
         assert too_wide <= 0, f"the page scrolls sideways by {too_wide} px"
-    if width == WIDE:
-        check_fonts(page)
-        check_formulas(page, path)
 
 
 def check_fonts(page):
@@ -71,9 +71,55 @@ def check_formulas(page, path):
         assert page.evaluate("document.fonts.check('16px KaTeX_Main')")
 
 
+def check_labels(content):
+    """Text around the article, and every tooltip and accessible name on the page, has Hangul in it."""
+    html = BeautifulSoup(content, "html.parser")
+    for element in html.select("script, style, kbd, iframe, .katex, .cell_output, noscript"):
+        element.decompose()
+    names = ["title", "aria-label", "data-bs-title", "data-bs-original-title", "data-tooltip", "placeholder", "alt"]
+    labels = [element[name] for element in html.body.find_all(True) for name in names if element.get(name)]
+    labels += [title.get_text() for title in html.select("svg title")] + [html.title.get_text()]
+    for element in html.select("article > *"):
+        element.decompose()
+    labels += list(html.body.stripped_strings)
+    labels = set(labels) - {"MLP"}  # Korean has no other word for it
+    assert [label for label in labels if re.search("[A-Za-z]", label) and not re.search("[가-힣]", label)] == []
+
+
+def check_proportions(page):
+    pictures = page.locator(".bd-article .cell_output > img, .bd-article .cell_output > * > img")
+    for width, height, natural_width, natural_height in pictures.evaluate_all(
+        "all => all.map((e) => [e.clientWidth, e.clientHeight, e.naturalWidth, e.naturalHeight])"
+    ):
+        assert height / width == pytest.approx(natural_height / natural_width, rel=0.02)
+
+
+def check_room_for_a_finger(page):
+    """Everything around the text can be hit by a finger."""
+    page.get_by_role("button", name="차례 열고 닫기").click()
+    page.locator("#pst-primary-sidebar-modal nav a").first.wait_for()
+    selector = """.bd-header-article :is(a, button), .prev-next-area a, .article-actions a,
+                  #pst-primary-sidebar-modal nav a"""
+    small = page.eval_on_selector_all(selector, """all => all
+        .map(e => [e.textContent.trim() || e.ariaLabel, e.getBoundingClientRect()])
+        .filter(([, box]) => box.width && (box.width < 40 || box.height < 40))
+        .map(([name, box]) => `${name}: ${box.width}x${box.height}`)""")
+    assert small == []
+
+
+@every_page
+def test_every_label_is_korean_without_scripts(path):
+    check_labels(read(path))
+
+
+@pytest.fixture(scope="module")
+def context_without_javascript(open_shared_context):
+    return open_shared_context(java_script_enabled=False)
+
+
 @every_book_page
-def test_page_reads_without_javascript(open_context, path):
-    page = open_context(java_script_enabled=False).new_page()
+def test_page_reads_without_javascript(context_without_javascript, path):
+    page = context_without_javascript.new_page()
     page.goto("/" + path)
     assert page.locator("article h1").is_visible()
     assert page.locator("article p").first.is_visible()
@@ -81,6 +127,7 @@ def test_page_reads_without_javascript(open_context, path):
         picture = still.locator("svg, img, table, figure").first
         assert picture.is_visible()
         assert picture.bounding_box()["height"] > 40
+    page.close()
 
 
 @every_page
@@ -142,17 +189,3 @@ def test_a_page_that_is_no_notebook_offers_no_colab(path):
 def test_every_picture_is_described_in_korean(path):
     pictures = soup(path).select("article img")
     assert [image["src"][:60] for image in pictures if not re.search("[가-힣]", image.get("alt", ""))] == []
-
-
-def test_pictures_keep_their_proportions_on_a_phone(open_context):
-    page = open_context(viewport={"width": PHONE, "height": 800}).new_page()
-    for path in BOOK_PAGES:
-        page.goto(path)
-        for width, height, natural_width, natural_height in page.evaluate(
-            """() => Promise.all([...document.querySelectorAll(".bd-article .cell_output > img, .bd-article .cell_output > * > img")].map(async image => {
-                image.loading = "eager";
-                await image.decode();
-                return [image.clientWidth, image.clientHeight, image.naturalWidth, image.naturalHeight];
-            }))"""
-        ):
-            assert height / width == pytest.approx(natural_height / natural_width, rel=0.02), path
