@@ -1,11 +1,14 @@
-"""neighbours.js: the gradients derived by hand are those of autograd, and its AdamW is that of torch."""
+"""TrainingLab and neighbours.js: the gradients derived by hand are those of autograd, and its AdamW is that of torch."""
 
 import pytest
 import torch
-from run_node import evaluate
+from run_node import WIDGETS, evaluate
+from traitlets import TraitError
 
 import multihead.neighbours as neighbours
 from multihead.neighbours import VOCABULARY, NeighbourModel, accuracy, neighbour_loss, neighbour_shares
+from multihead.widgets import TrainingLab
+from multihead.widgets.training_lab import LEARNING_RATES
 
 T = 16
 JOBS = """return given.map(({ h, d_model, scaling, parameters, batches }) => {
@@ -73,14 +76,14 @@ def test_every_gradient_is_that_of_autograd_and_ten_steps_of_adamw_end_where_tor
         if step == 0:
             assert answer["loss"] == pytest.approx(loss.item(), rel=1e-9)
             for name, parameter in model.named_parameters():
-                compare(answer["gradients"][name], parameter.grad, name, 1e-4)
+                compare(answer["gradients"][name], parameter.grad, name, 1e-9)
         optimizer.step()
     for name, parameter in model.named_parameters():
-        compare(answer["updated"][name], parameter.detach(), name, 1e-3)
+        compare(answer["updated"][name], parameter.detach(), name, 1e-6)
 
 
 def compare(ours, theirs, name, tolerance):
-    """Largest difference over the largest number. W_K's bias moves all scores of a row alike: its gradient is 0."""
+    """Both in double precision. Largest difference over the largest number. W_K's bias moves all scores of a row alike: its gradient is 0."""
     ours = torch.tensor(ours, dtype=torch.float64).view_as(theirs)
     largest = theirs.abs().max().item()
     if largest < 1e-12:
@@ -126,3 +129,78 @@ def test_all_heads_counts_see_the_same_sequences_and_other_seeds_see_others():
     first = evaluate("neighbours.js", """return [0, 1, 2].map((seed) =>
         [...module.randomSequences(2, module.randomNumbers(2 * seed + 2))]);""", None)  # fmt: skip
     assert len({tuple(tokens) for tokens in first}) == 3
+
+
+# ---- the widget itself: what Python takes, and what the browser tells it ---------------------------------------------
+
+ROW = {
+    "step": 10, "h": 2, "loss": 6.31, "left": 0.05, "right": 0.04, "both": 0.0023, "shares": [[0.61, 0.1], [0.2, 0.7]],
+}  # fmt: skip
+
+
+def test_what_the_browser_has_measured_is_the_history_in_python():
+    widget = TrainingLab()
+    assert widget.history == []
+    widget.set_state({"_history": [ROW]})  # as the browser sends it
+    assert widget.history == [ROW]
+    with pytest.raises(AttributeError):
+        widget.history = []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("h", 0), ("h", 9), ("compare", 0), ("d_model", 4), ("d_model", 128), ("learning_rate", 0.5), ("seed", -1),
+     ("scaling", 1)],
+)  # fmt: skip
+def test_a_wrong_value_raises_in_korean_and_changes_nothing(name, value):
+    widget = TrainingLab()
+    before = getattr(widget, name)
+    with pytest.raises(TraitError, match=rf"{name}의 (범위|값)"):
+        setattr(widget, name, value)
+    assert getattr(widget, name) == before
+
+
+def test_the_choices_and_sizes_in_the_browser_are_those_of_python_and_of_the_lesson():
+    source = (WIDGETS / "training_lab.js").read_text("utf-8")
+    assert f"const LEARNING_RATES = {list(LEARNING_RATES)};" in source
+    assert f"const STEPS = {neighbours.STEPS}, T = {T};" in source and f"Math.log({len(VOCABULARY)})" in source
+    widget = TrainingLab()
+    for rate in LEARNING_RATES:
+        widget.set_state({"learning_rate": rate})
+        assert widget.learning_rate == rate
+
+
+def test_the_browser_shows_the_numbers_of_a_row():
+    shown = evaluate("training_lab.js", "return module.readouts(given);", ROW)
+    assert shown == {
+        "h": 2, "both": "0.2 %", "loss": "6.31",
+        "roles": "절반 넘게 왼쪽을 보는 헤드 1개, 오른쪽 1개, 어느 쪽도 아닌 헤드 0개",
+        "heads": [{"left": "0.61", "right": "0.10"}, {"left": "0.20", "right": "0.70"}],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("loss", "told"), [(50.62, "50.6까지 커졌습니다"), (None, "셀 수 없는 수가 되었습니다")])
+def test_divergence_is_told_with_its_loss(loss, told):
+    script = "return module.divergedText({ step: 7, h: 2, learning_rate: 1, loss: given ?? NaN });"
+    text = evaluate("training_lab.js", script, loss)
+    assert text.startswith(f"h = 2의 손실이 7걸음에서 {told}.") and "학습률 1보다 작은 값" in text
+
+
+@pytest.mark.parametrize(("loss", "diverged"), [(7.6, False), (19.0, False), (19.1, True), ("NaN", True), ("Infinity", True)])
+def test_a_loss_has_diverged_where_it_is_three_times_that_of_guessing_or_no_number(loss, diverged):
+    assert evaluate("neighbours.js", f"return module.hasDiverged({loss});", None) is diverged
+
+
+def test_the_still_shows_the_settings_and_once_trained_the_last_numbers():
+    state = {name: getattr(TrainingLab(h=1, compare=2), name) for name in (*TrainingLab.settings(), "_history")}
+    before = evaluate("training_lab.js", "return module.still(given);", state)
+    assert "h = 1" in before and "h = 2" in before and "시드 0" in before
+    one = {**ROW, "h": 1, "shares": [[0.4, 0.4]]}
+    after = evaluate("training_lab.js", "return module.still(given);", {**state, "_history": [one, ROW]})
+    assert after.count("<polyline") == 4 and "헤드 1: 왼쪽 0.20, 오른쪽 0.70" in after
+    assert "NaN" not in before + after and "undefined" not in before + after
+
+
+def test_the_worker_stands_alone():
+    worker = TrainingLab().get_state()["_worker"]
+    assert "import " not in worker and "export " not in worker and "const STEPS = 500;" in worker

@@ -13,6 +13,7 @@ export const V = VOCABULARY.length;
 export const T = 16;
 export const BATCH = 32;
 export const STEPS = 500;
+export const GUESSING = 2 * Math.log(V); // loss of a model that takes every token for equally likely
 const HELD_OUT = 128; // sequences that accuracy is measured on
 
 // ---- random numbers ----------------------------------------------------------------------------------------------
@@ -263,7 +264,8 @@ export function forward(model, tokens) {
 // The chain rule, from the loss back to the embeddings. Returns a gradient for each parameter, by its name.
 export function backward(model, { tokens, x, q, k, v, A, O, norm, leftAnswer, rightAnswer }) {
     const { D, parameters: p } = model;
-    const gradients = Object.fromEntries(Object.entries(p).map(([name, { length }]) => [name, new Float64Array(length)]));
+    const gradients = Object.fromEntries(
+        Object.entries(p).map(([name, { length }]) => [name, new Float64Array(length)]));
     const back = (dy, input, name, dx) => linearBackward(
         dy, input, p[`${name}.weight`], dx, gradients[`${name}.weight`], gradients[`${name}.bias`]);
 
@@ -327,15 +329,15 @@ export function measure(model, tokens) {
     const { left, right, A, loss } = forward(model, tokens);
     const { h } = model;
     const B = tokens.length / T, positions = B * (T - 2);
-    const right_answers = { left: 0, right: 0, both: 0 };
+    const hits = { left: 0, right: 0, both: 0 };
     const shares = Array.from({ length: h }, () => [0, 0]);
     for (let b = 0; b < B; b++) {
         for (let t = 1; t < T - 1; t++) {
             const n = b * T + t;
             const isLeft = largestAt(left, n) === tokens[n - 1], isRight = largestAt(right, n) === tokens[n + 1];
-            right_answers.left += isLeft / positions;
-            right_answers.right += isRight / positions;
-            right_answers.both += (isLeft && isRight) / positions;
+            hits.left += isLeft / positions;
+            hits.right += isRight / positions;
+            hits.both += (isLeft && isRight) / positions;
             for (let head = 0; head < h; head++) {
                 const row = ((b * h + head) * T + t) * T;
                 shares[head][0] += A[row + t - 1] / positions;
@@ -343,21 +345,28 @@ export function measure(model, tokens) {
             }
         }
     }
-    return { loss, ...right_answers, shares, maps: A.slice(0, h * T * T) };
+    return { loss, ...hits, shares, maps: A.slice(0, h * T * T) };
 }
 
 export const heldOutSequences = () => randomSequences(HELD_OUT, randomNumbers(0));
 
 // ---- a training run ----------------------------------------------------------------------------------------------
 
-// Runs of one seed see the same sequences in the same order, whatever their h.
+// Worse than guessing by far, or no number any more: the steps are too large to find back.
+export const hasDiverged = (loss) => !(loss < 3 * GUESSING);
+
+// Runs of one seed see the same sequences in the same order, whatever their h. `step()` returns the loss before it.
 export function createTraining({ learning_rate, ...settings }) {
     const model = createModel(settings);
     const update = createAdamW(model, learning_rate);
     const random = randomNumbers(2 * settings.seed + 2);
     const heldOut = heldOutSequences();
     return {
-        step: () => update(backward(model, forward(model, randomSequences(BATCH, random)))),
+        step() {
+            const results = forward(model, randomSequences(BATCH, random));
+            update(backward(model, results));
+            return results.loss;
+        },
         measure: () => measure(model, heldOut),
     };
 }
