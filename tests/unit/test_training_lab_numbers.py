@@ -1,5 +1,7 @@
 """TrainingLab and neighbours.js: the gradients derived by hand are those of autograd, and its AdamW is that of torch."""
 
+import re
+
 import pytest
 import torch
 from run_node import WIDGETS, evaluate
@@ -204,3 +206,10 @@ def test_the_still_shows_the_settings_and_once_trained_the_last_numbers():
 def test_the_worker_stands_alone():
     worker = TrainingLab().get_state()["_worker"]
     assert "import " not in worker and "export " not in worker and "const STEPS = 500;" in worker
+
+
+def test_the_code_in_the_appendix_is_that_of_the_lesson():
+    appendix = (WIDGETS.parents[2] / "chapters" / "appendix_gradient.md").read_text("utf-8")
+    blocks = re.findall(r"```javascript\n(.*?)```", appendix, re.S)
+    lesson = (WIDGETS / "neighbours.js").read_text("utf-8")
+    assert len(blocks) == 8 and all(block in lesson for block in blocks), [b for b in blocks if b not in lesson]

@@ -202,7 +202,7 @@ export function runCurves(runs) {
         `<path class="mh-zero" d="M0,0H100M0,50H100M0,100H100"/>${lines.join("")}</svg>`;
 }
 
-export const runTitle = (run, h) => '<svg class="mh-swatch" viewBox="0 0 26 8" width="26" height="8" ' +
+export const runTitle = (run, h) => '<svg class="mh-run-swatch" viewBox="0 0 26 8" width="26" height="8" ' +
     `aria-hidden="true"><path ${lineOf(run)} d="M0,4H26"/></svg>h = ${h}`;
 
 // ---- DOM ---------------------------------------------------------------------------------------------------------
