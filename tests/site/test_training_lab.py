@@ -125,7 +125,8 @@ def test_every_setting_begins_anew_with_other_numbers(open_lab):
     assert len(set(seen)) == len(seen) and page.locator(".mh-tile").count() == 4
     page.locator("input[name=is_compared]").check()
     page.wait_for_selector("section[data-run='1']")
-    assert page.locator("section[data-run]").evaluate_all("all => all.map(card => card.ariaLabel)") == ["h = 4", "h = 1"]
+    labels = page.locator("section[data-run]").evaluate_all("all => all.map(card => card.ariaLabel)")
+    assert labels == ["학습 h = 4", "학습 h = 1"]
 
 
 def test_heads_that_do_not_divide_are_explained_with_both_numbers_and_nothing_stale_stays(open_lab):
@@ -250,5 +251,8 @@ def test_text_reads_well_in_both_themes(open_lab, theme):
         assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
 
 
-def test_the_widget_cleans_up_after_itself(show):
-    assert render_and_remove(show(TrainingLab()), TrainingLab()) == [[1, 1], [0, 0]]
+def test_the_widget_cleans_up_after_itself_and_leaves_no_worker(open_lab):
+    page = open_lab(TrainingLab())
+    assert render_and_remove(page, TrainingLab()) == [[1, 1], [0, 0]]
+    page.wait_for_timeout(500)
+    assert len(page.workers) == 1  # that of the lab which is still there

@@ -48,7 +48,8 @@ const EXPLANATION = "지도의 행은 쿼리, 열은 키이고, 언제나 같은
 // ---- pictures ------------------------------------------------------------------------------------------------------
 
 // The rows of each run: the history holds the runs of a step one after the other.
-const byRun = (history, count) => Array.from({ length: count }, (_, run) => history.filter((_, i) => i % count === run));
+const byRun = (history, count) =>
+    Array.from({ length: count }, (_, run) => history.filter((_, i) => i % count === run));
 
 const CURVES = [
     { name: "both", title: "두 답이 모두 맞은 자리의 비율", levels: ["100 %", "50 %"], height: ({ both }) => both },
@@ -98,7 +99,7 @@ function render({ model, el }) {
     let settings = null; // the settings of these runs, as text
     let [step, rows, maps] = [0, [], []]; // the last measured step, its row and its maps for each run
     let history = [];
-    let phase = "ready"; // or "running", "paused", "done", "broken": nothing goes on until it is reset, "dead": no Worker
+    let phase = "ready"; // or "running", "paused", "done"; "broken": nothing goes on until a reset; "dead": no Worker
     let problem = "";
 
     const worker = openWorker(model.get("_worker"), answer, () => {
@@ -137,7 +138,7 @@ function render({ model, el }) {
 
     function run(on) {
         phase = on ? "running" : "paused";
-        worker.post({ running: on && !document.hidden });
+        worker.post({ running: on });
         update();
         if (!on) announce();
     }
@@ -216,7 +217,8 @@ function render({ model, el }) {
         if (cards.dataset.heads !== heads) {
             cards.dataset.heads = heads;
             cards.innerHTML = rows.map(({ h }, run) =>
-                `<section class="mh-run" aria-label="h = ${h}" data-run="${run}"><p class="mh-title">${runTitle(run, h)}</p>` +
+                `<section class="mh-run" aria-label="학습 h = ${h}" data-run="${run}">` +
+                `<p class="mh-title">${runTitle(run, h)}</p>` +
                 `<div class="mh-run-text"></div><div class="mh-run-maps" style="--columns:${Math.min(h, 4)}">` +
                 `${Array.from({ length: h }, (_, head) => tileMarkup(head, T)).join("")}</div></section>`).join("");
         }
