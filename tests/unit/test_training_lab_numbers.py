@@ -85,7 +85,10 @@ def test_gradients_are_those_of_autograd_and_ten_steps_of_adamw_end_where_torch_
 
 
 def compare(ours, theirs, name, tolerance):
-    """Both in double precision. Largest difference over the largest number. W_K's bias moves all scores of a row alike: its gradient is 0."""
+    """Largest difference over the largest number, both in double precision.
+
+    W_K's bias moves all scores of a row alike: its gradient is 0.
+    """
     ours = torch.tensor(ours, dtype=torch.float64).view_as(theirs)
     largest = theirs.abs().max().item()
     if largest < 1e-12:
