@@ -45,6 +45,7 @@ lab: .venv/installed
 bench: .venv/installed
 	python benchmarks/decode.py
 	python benchmarks/browser_bert.py
+	python benchmarks/training_lab.py
 	python -m pytest -q tests/site -k time_from_input_to_paint
 
 clean:

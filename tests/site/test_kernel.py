@@ -261,3 +261,24 @@ def test_a_sentence_of_the_reader_is_answered_by_the_kernel(open_notebook):
     widget.locator("[name=text_compute]").click()
     widget.locator(".mh-sentence-title", has_text="My friend wrote a letter.").wait_for()
     assert "friend → my" in widget.locator(".mh-picture .mh-scroll svg").first.get_attribute("aria-label")  # head 1-3
+
+
+def test_a_run_trained_in_the_browser_can_be_taken_to_python(open_notebook):
+    page, cells, run = open_notebook(
+        "training_lab.ipynb",
+        [
+            "from multihead.widgets import TrainingLab\nw = TrainingLab(h=2, d_model=8)\nw",
+            "w.compare = 1",
+            "last = w.history[-2:]\n"
+            "print('READ', [(row['step'] > 0, row['h'], len(row['shares'])) for row in last], w.history[0]['step'])",
+        ],
+    )
+    run(0)
+    widget = page.locator("[data-widget=TrainingLab]")
+    run(1)
+    widget.locator("section[data-run='1']").wait_for()
+    widget.locator("button[name=play]").click()
+    widget.locator("[data-out=step]", has_text=re.compile("^[1-9]")).wait_for()
+    widget.locator("button[name=play]").click()
+    run(2)
+    cells.nth(2).locator(".jp-OutputArea-output", has_text="READ [(True, 2, 2), (True, 1, 1)] 0").wait_for()

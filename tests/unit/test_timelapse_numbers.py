@@ -73,9 +73,9 @@ def test_a_step_that_was_not_recorded_shows_the_last_one_before_it(step, frame):
 
 def test_a_map_has_every_cell_at_its_place_in_its_shade():
     for cells, place in ([255, 0, 0, 0], "0,0"), ([0, 255, 0, 0], "1,0"), ([0, 0, 255, 0], "0,1"):
-        markup = evaluate("timelapse.js", "return module.mapMarkup(given, 2);", cells)
+        markup = evaluate("core.js", "return module.shadesMarkup(given, 2);", cells)
         assert re.findall(r'fill-opacity="([\d.]+)" d="([^"]+)"', markup) == [("1", f"M{place}h1v1h-1z")]
-    assert evaluate("timelapse.js", "return module.mapMarkup(given, 2);", [128, 0, 128, 0]).count("<path") == 1
+    assert evaluate("core.js", "return module.shadesMarkup(given, 2);", [128, 0, 128, 0]).count("<path") == 1
 
 
 def test_the_still_shows_the_first_and_the_last_step_and_all_heads():

@@ -8,6 +8,7 @@ from multihead.widgets.lesion_lab import LesionLab
 from multihead.widgets.parameter_counter import ParameterCounter
 from multihead.widgets.sentence_explorer import SentenceExplorer
 from multihead.widgets.timelapse import Timelapse
+from multihead.widgets.training_lab import TrainingLab
 
 __all__ = [
     "AttentionPlayground",
@@ -18,4 +19,5 @@ __all__ = [
     "ParameterCounter",
     "SentenceExplorer",
     "Timelapse",
+    "TrainingLab",
 ]

@@ -21,17 +21,18 @@ FOLDER = Path(__file__).parent
 WEIGHT_STEP = 1e-4  # attention weights travel to the browser as 16-bit multiples of this
 
 
-def join_module(name: str) -> str:
-    """Return ``core.js`` and the widget's own file as one ES module.
+def join_module(name: str, library: str = "core.js") -> str:
+    """Return ``library`` and the file ``name`` as one ES module.
 
     anywidget takes one self-contained module, whereas editors and ``node --test`` want to see where a name comes from.
-    So the source files are ordinary modules: ``core.js`` marks each name with ``export`` at the start of a line, the
-    widget's file has one ``import { ... } from "./core.js";``. Joining drops these two and nothing else.
+    So the source files are ordinary modules: the library marks each name with ``export`` at the start of a line, the
+    other file has one ``import { ... } from "./core.js";``. Joining drops these two and nothing else.
     """
-    core = re.sub(r"^export ", "", (FOLDER / "core.js").read_text("utf-8"), flags=re.MULTILINE)
-    own, count = re.subn(r'^import \{[^}]*\} from "\./core\.js";\n', "", (FOLDER / name).read_text("utf-8"), flags=re.M)
+    core = re.sub(r"^export ", "", (FOLDER / library).read_text("utf-8"), flags=re.MULTILINE)
+    own = (FOLDER / name).read_text("utf-8")
+    own, count = re.subn(rf'^import \{{[^}}]*\}} from "\./{library}";\n', "", own, flags=re.M)
     if count != 1:
-        raise ValueError(f'{name} must import from "./core.js" exactly once, found {count}')
+        raise ValueError(f'{name} must import from "./{library}" exactly once, found {count}')
     return f"{core}\n{own}"
 
 

@@ -155,6 +155,56 @@ export const GRID_CORNER =
     '<span class="mh-when-wide">층 ↓ 헤드 →</span><span class="mh-when-narrow">헤드 ↓<br>층 →</span>';
 export const numbersTo = (count) => Array.from({ length: count }, (_, i) => i + 1);
 
+// ---- training runs: Timelapse and TrainingLab ----------------------------------------------------------------------
+
+const SHADES = 20; // shades of a cell; one path a shade keeps a map small
+const DASHES = ["", "", "5 3", "1.5 2.5"]; // the curves of the runs, so that colour alone need not tell them apart
+
+// A map of T x T weights as bytes, 255 for a weight of 1.
+export function shadesMarkup(bytes, T) {
+    const paths = Array.from({ length: SHADES + 1 }, () => "");
+    bytes.forEach((byte, i) => {
+        paths[Math.round((byte * SHADES) / 255)] += `M${i % T},${Math.floor(i / T)}h1v1h-1z`;
+    });
+    // The palest shade is the ground.
+    return paths.map((path, level) => (level && path
+        ? `<path class="mh-cell" fill-opacity="${level / SHADES}" d="${path}"/>` : "")).join("");
+}
+
+export const tileMarkup = (head, T, label = "", map = "", text = "") =>
+    `<div class="mh-tile" style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div>` +
+    `<svg role="img" viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges" aria-label="${label}">${map}</svg>` +
+    `<div class="mh-tile-text">${text}</div></div>`;
+
+export const mapLabel = (h, head, { left, right }) =>
+    `h = ${h}, 헤드 ${head}의 가중치 지도. 왼쪽 이웃에 ${left}, 오른쪽 이웃에 ${right}`;
+export const mapCaption = ({ left, right }) =>
+    `<span>왼쪽 <b>${left}</b></span> <span>오른쪽 <b>${right}</b></span>`;
+
+// How many heads look at which neighbour. Rounded to bytes, two halves may both be a little more than a half.
+export function rolesText(heads) {
+    const looking = (side, other) => heads.filter((share) => share[side] > Math.max(0.5, share[other])).length;
+    const [left, right] = [looking("left", "right"), looking("right", "left")];
+    const neither = heads.length - left - right;
+    return `절반 넘게 왼쪽을 보는 헤드 ${left}개, 오른쪽 ${right}개, 어느 쪽도 아닌 헤드 ${neither}개`;
+}
+
+const lineOf = (run) => `class="mh-run-line" data-run="${Math.min(run, DASHES.length - 1)}" ` +
+    `stroke-dasharray="${DASHES[Math.min(run, DASHES.length - 1)]}"`;
+
+// One line a run, through points [x, y] from 0 to 100, y downwards.
+export function runCurves(runs) {
+    const lines = runs.map((points, run) => {
+        const path = points.map(([x, y]) => `${x.toFixed(2)},${y.toFixed(2)}`).join(" ");
+        return `<polyline ${lineOf(run)} points="${path}"/>`;
+    });
+    return '<svg viewBox="0 -3 100 106" preserveAspectRatio="none" aria-hidden="true">' +
+        `<path class="mh-zero" d="M0,0H100M0,50H100M0,100H100"/>${lines.join("")}</svg>`;
+}
+
+export const runTitle = (run, h) => '<svg class="mh-run-swatch" viewBox="0 0 26 8" width="26" height="8" ' +
+    `aria-hidden="true"><path ${lineOf(run)} d="M0,4H26"/></svg>h = ${h}`;
+
 // ---- DOM ---------------------------------------------------------------------------------------------------------
 
 // element("p", { class: "mh-note", onclick: f }, "text", child)

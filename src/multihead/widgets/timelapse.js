@@ -1,11 +1,12 @@
 // Timelapse: recorded training runs side by side, from the first step to the last. Nothing is trained here.
 
-import { element, escapeHtml, formatNumber, headStyle, refresh } from "./core.js";
+import {
+    element, escapeHtml, formatNumber, mapCaption, mapLabel, refresh, rolesText, runCurves, runTitle, shadesMarkup,
+    tileMarkup,
+} from "./core.js";
 
 const FRAME_MS = 160; // between two recorded steps while playing
 const CALM_FRAME_MS = 700; // the same for readers who want less motion
-const LEVELS = 20; // shades of a cell; one path a shade keeps a map small
-const DASHES = ["", "", "5 3", "1.5 2.5"]; // the curves of the runs, so that colour alone need not tell them apart
 
 // ---- what was recorded ---------------------------------------------------------------------------------------------
 
@@ -49,13 +50,10 @@ export function readouts(data, frame) {
     const T = data.tokens.length;
     return data.runs.map(({ h, both, losses }, run) => {
         const heads = Array.from({ length: h }, (_, head) => shares(data.map(frame, run, head), T));
-        // Rounded to bytes, two halves may both be a little more than a half.
-        const looking = (side, other) => heads.filter((share) => share[side] > Math.max(0.5, share[other])).length;
-        const [left, right] = [looking("left", "right"), looking("right", "left")];
         return {
             h, both: percent(both[frame]), loss: losses[frame].toFixed(2),
             heads: heads.map((share) => ({ left: share.left.toFixed(2), right: share.right.toFixed(2) })),
-            roles: `절반 넘게 왼쪽을 보는 헤드 ${left}개, 오른쪽 ${right}개, 어느 쪽도 아닌 헤드 ${h - left - right}개`,
+            roles: rolesText(heads),
         };
     });
 }
@@ -64,43 +62,14 @@ const stepText = ({ steps }, frame) => `${formatNumber(steps[frame])} / ${format
 const summarise = ({ steps }, frame, shown) =>
     `${formatNumber(steps[frame])}걸음. 두 답이 모두 맞은 자리: ` +
     `${shown.map(({ h, both }) => `h = ${h}에서 ${both}`).join(", ")}`;
-const mapLabel = (h, head, { left, right }) =>
-    `h = ${h}, 헤드 ${head}의 가중치 지도. 왼쪽 이웃에 ${left}, 오른쪽 이웃에 ${right}`;
-const caption = ({ left, right }) => `<span>왼쪽 <b>${left}</b></span> <span>오른쪽 <b>${right}</b></span>`;
 const EXPLANATION = "지도의 행은 쿼리, 열은 키입니다. " +
     "대각선 바로 아래가 진하면 왼쪽 이웃을, 바로 위가 진하면 오른쪽 이웃을 봅니다. 지도 아래의 숫자는 그 지도에서 양쪽 이웃이 받은 가중치의 평균입니다.";
 
 // ---- pictures: SVG text, the same for the widget and for the still -------------------------------------------------
 
-export function mapMarkup(bytes, T) {
-    const paths = Array.from({ length: LEVELS + 1 }, () => "");
-    bytes.forEach((byte, i) => {
-        paths[Math.round((byte * LEVELS) / 255)] += `M${i % T},${Math.floor(i / T)}h1v1h-1z`;
-    });
-    // The palest shade is the ground.
-    return paths.map((path, level) => (level && path
-        ? `<path class="mh-cell" fill-opacity="${level / LEVELS}" d="${path}"/>` : "")).join("");
-}
-
-const tileMarkup = (head, T, label = "", map = "", text = "") =>
-    `<div class="mh-tile" style="${headStyle(head)}"><div class="mh-row has-head">헤드 ${head}</div>` +
-    `<svg role="img" viewBox="0 0 ${T} ${T}" shape-rendering="crispEdges" aria-label="${label}">${map}</svg>` +
-    `<div class="mh-tile-text">${text}</div></div>`;
-
-const lineOf = (run) => `class="mh-run-line" data-run="${Math.min(run, DASHES.length - 1)}" ` +
-    `stroke-dasharray="${DASHES[Math.min(run, DASHES.length - 1)]}"`;
-
-// One line a run over the steps, accuracy 1 at the top.
-function curveMarkup({ steps, runs }) {
-    const last = steps.at(-1) || 1;
-    const lines = runs.map(({ both }, run) => {
-        const points = both.map((share, i) =>
-            `${((100 * steps[i]) / last).toFixed(2)},${(100 - 100 * share).toFixed(2)}`);
-        return `<polyline ${lineOf(run)} points="${points.join(" ")}"/>`;
-    });
-    return '<svg viewBox="0 -3 100 106" preserveAspectRatio="none" aria-hidden="true">' +
-        `<path class="mh-zero" d="M0,0H100M0,50H100M0,100H100"/>${lines.join("")}</svg>`;
-}
+// Accuracy over the steps, 1 at the top.
+const accuracyMarkup = ({ steps, runs }) => runCurves(runs.map(({ both }) =>
+    both.map((share, i) => [(100 * steps[i]) / (steps.at(-1) || 1), 100 - 100 * share])));
 
 function axesMarkup({ steps }) {
     return '<span class="mh-level" style="top:2.8%">100 %</span><span class="mh-level" style="top:50%">50 %</span>' +
@@ -108,8 +77,6 @@ function axesMarkup({ steps }) {
         `<span style="left:100%">${formatNumber(steps.at(-1))}걸음</span></div>`;
 }
 
-const runTitle = (run, h) => '<svg class="mh-swatch" viewBox="0 0 26 8" width="26" height="8" aria-hidden="true">' +
-    `<path ${lineOf(run)} d="M0,4H26"/></svg>h = ${h}`;
 const runText = ({ h, both, loss, roles }) =>
     `<p>두 답이 모두 맞은 자리 <strong data-out="both_${h}">${both}</strong> <span class="mh-small">손실 ` +
     `<span data-out="loss_${h}">${loss}</span></span></p><p class="mh-small" data-out="roles_${h}">${roles}</p>`;
@@ -154,7 +121,7 @@ function render({ model, el }) {
     const spoken = element("p", { class: "mh-spoken", "aria-live": "polite" });
     const curve = element("div", { class: "mh-training", role: "img" });
     curve.innerHTML =
-        `<div class="mh-curve">${curveMarkup(data)}<div class="mh-flag is-now"></div></div>${axesMarkup(data)}`;
+        `<div class="mh-curve">${accuracyMarkup(data)}<div class="mh-flag is-now"></div></div>${axesMarkup(data)}`;
 
     const cards = runs.map(({ h }, run) => {
         const card = element("section", { class: "mh-run", "aria-label": `h = ${h}`, "data-h": h });
@@ -195,9 +162,9 @@ function render({ model, el }) {
             card.querySelectorAll(".mh-tile").forEach((tile, head) => {
                 const svg = tile.querySelector("svg");
                 const share = shown[run].heads[head];
-                svg.innerHTML = mapMarkup(data.map(at, run, head), T);
+                svg.innerHTML = shadesMarkup(data.map(at, run, head), T);
                 refresh(svg, { "aria-label": mapLabel(runs[run].h, head, share) });
-                tile.querySelector(".mh-tile-text").innerHTML = caption(share);
+                tile.querySelector(".mh-tile-text").innerHTML = mapCaption(share);
             });
         });
         if (timer === null) announce(); // while it plays, a voice could not keep up
@@ -225,14 +192,14 @@ export function still(state) {
         const shown = readouts(data, frame);
         const cards = runs.map(({ h }, run) => {
             const maps = shown[run].heads.map((share, head) => tileMarkup(
-                head, T, mapLabel(h, head, share), mapMarkup(data.map(frame, run, head), T), caption(share)));
+                head, T, mapLabel(h, head, share), shadesMarkup(data.map(frame, run, head), T), mapCaption(share)));
             return `<section class="mh-run"><p class="mh-title">${runTitle(run, h)}</p>${runText(shown[run])}` +
                 `<div class="mh-run-maps" style="--columns:${Math.min(h, 4)}">${maps.join("")}</div></section>`;
         });
         return `<p class="mh-head">${formatNumber(steps[frame])}걸음</p><div class="mh-runs">${cards.join("")}</div>`;
     });
     return `<figure class="mh-still"><p class="mh-head">두 답이 모두 맞은 자리의 비율</p>` +
-        `<div class="mh-training"><div class="mh-curve">${curveMarkup(data)}</div>${axesMarkup(data)}</div>` +
+        `<div class="mh-training"><div class="mh-curve">${accuracyMarkup(data)}</div>${axesMarkup(data)}</div>` +
         `${moments.join("")}` +
         `<figcaption>지도의 문장: ${escapeHtml(tokens.join(" "))}. ${EXPLANATION}</figcaption></figure>`;
 }
