@@ -43,6 +43,7 @@ lab: .venv/installed
 	jupyter lab --allow-root chapters
 
 bench: .venv/installed
+	python benchmarks/attention.py
 	python benchmarks/decode.py
 	python benchmarks/browser_bert.py
 	python -m pytest -q tests/site -k time_from_input_to_paint

@@ -1,0 +1,83 @@
+"""Multi-head attention: how fast is ours against nn.MultiheadAttention and against the formula written out.
+
+    make bench
+
+All are measured in turns within one run and given as their time divided by ours (`1.20` = ours is 1.2 times as fast).
+
+MHA          nn.MultiheadAttention(batch_first=True) with the same parameters, called as its users call it: while
+             inferring without weights, PyTorch takes its one-kernel fast path. Its weights are asked for one map a head
+             (average_attn_weights=False), which ours always gives.
+formula      softmax(q kᵀ / √d_k) v with four nn.Linear and nothing else; it has the weights whether asked for or not
+training     forward and backward, with gradients for the input and for every parameter
+"""
+
+import statistics
+
+import torch
+from torch import nn
+
+from multihead import MultiHeadAttention
+from multihead.timing import interleaved_medians
+
+D, H = 512, 8
+SIZES = ((8, 128), (4, 512), (1, 2048))  # B, T
+
+
+def by_formula(m, x):
+    q, k, v = (W(x).unflatten(-1, (H, -1)).transpose(1, 2) for W in (m.W_Q, m.W_K, m.W_V))  # (B, h, T, d_k)
+    weights = (q @ k.transpose(-2, -1) / m.d_k**0.5).softmax(-1)
+    return m.W_O((weights @ v).transpose(1, 2).flatten(2)), weights
+
+
+def forward_calls(ours, theirs, x, need_weights):
+    return {
+        "ours": lambda: ours(x, need_weights=need_weights),
+        "MHA": lambda: theirs(x, x, x, need_weights=need_weights, average_attn_weights=False),
+        "formula": lambda: by_formula(ours, x),
+    }
+
+
+def checked(calls):
+    """The calls, if they give the same."""
+    want, want_weights = calls["formula"]()
+    for call in calls.values():
+        output, weights = call()
+        torch.testing.assert_close(output, want, atol=1e-5, rtol=0)
+        if weights is not None:
+            torch.testing.assert_close(weights, want_weights, atol=1e-5, rtol=0)
+    return calls
+
+
+def with_backward(forward, parameters, gradient):
+    """Gradients are returned, not added to .grad, which would measure that sum too."""
+    return lambda: torch.autograd.grad(forward()[0], parameters, gradient)
+
+
+def ratios(B, T, training, need_weights):
+    theirs = nn.MultiheadAttention(D, H, batch_first=True).train(training)
+    ours = MultiHeadAttention.from_torch(theirs)
+    x = torch.randn(B, T, D, requires_grad=training)
+    calls = checked(forward_calls(ours, theirs, x, need_weights))
+    if training:
+        gradient = torch.randn(B, T, D)
+        parameters = {name: [x, *(theirs if name == "MHA" else ours).parameters()] for name in calls}
+        calls = {name: with_backward(call, parameters[name], gradient) for name, call in calls.items()}
+    times = interleaved_medians(calls, rounds=41)
+    return times["MHA"] / times["ours"], times["formula"] / times["ours"]
+
+
+def main():
+    torch.manual_seed(0)
+    print(f"d_model {D}, h {H}, float32, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
+    print(f"{'':<11}{'weights':<9}{'against':<9}" + "".join(f"{f'B {B}, T {T}':>14}" for B, T in SIZES) + f"{'mean':>8}")
+    for training in (False, True):
+        for need_weights in (False, True):
+            with torch.inference_mode(not training):
+                rows = zip(*(ratios(B, T, training, need_weights) for B, T in SIZES))
+            for name, row in zip(("MHA", "formula"), rows):
+                label = f"{'training' if training else 'inference':<11}{'yes' if need_weights else 'no':<9}{name:<9}"
+                print(label + "".join(f"{ratio:>14.2f}" for ratio in row) + f"{statistics.mean(row):>8.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
