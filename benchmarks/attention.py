@@ -4,8 +4,8 @@
 
 All are measured in turns within one run and given as their time divided by ours (`1.20` = ours is 1.2 times as fast).
 
-MHA          nn.MultiheadAttention(batch_first=True) with the same parameters, called as its users call it. Its weights are
-             asked for one map a head (average_attn_weights=False), which ours always gives.
+MHA          nn.MultiheadAttention(batch_first=True) with the same parameters, called as its users call it. If weights are
+             wanted, then one map a head (average_attn_weights=False), which ours always gives.
 slow path    the same without the C++ "fast path", which it takes for inference only, and not in every call
 formula      softmax(q kᵀ / √d_k) v with four nn.Linear and nothing else; it has the weights whether asked for or not
 
@@ -85,7 +85,8 @@ def ratios(B, T, training, need_weights):
 def main():
     torch.manual_seed(0)
     print(f"d_model {D}, h {H}, float32, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
-    print(f"{'':<11}{'weights':<9}{'against':<11}" + "".join(f"{f'B {B}, T {T}':>14}" for B, T in SIZES) + f"{'mean':>8}")
+    sizes = "".join(f"{f'B {B}, T {T}':>14}" for B, T in SIZES)
+    print(f"{'':<11}{'weights':<9}{'against':<11}{sizes}{'mean':>8}")
     for training in (False, True):
         for need_weights in (False, True):
             with torch.inference_mode(not training):
