@@ -4,8 +4,8 @@
 
 All are measured in turns within one run and given as their time divided by ours (`1.20` = ours is 1.2 times as fast).
 
-MHA          nn.MultiheadAttention(batch_first=True) with the same parameters, called as its users call it. If weights are
-             wanted, then one map a head (average_attn_weights=False), which ours always gives.
+MHA          nn.MultiheadAttention(batch_first=True) with the same parameters, called as its users call it. If weights
+             are wanted, then one map a head (average_attn_weights=False), which ours always gives.
 slow path    the same without the C++ "fast path", which it takes for inference only, and not in every call
 formula      softmax(q kᵀ / √d_k) v with four nn.Linear and nothing else; it has the weights whether asked for or not
 
