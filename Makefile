@@ -43,6 +43,7 @@ lab: .venv/installed
 	jupyter lab --allow-root chapters
 
 bench: .venv/installed
+	python benchmarks/attention.py
 	python benchmarks/decode.py
 	python benchmarks/browser_bert.py
 	python benchmarks/training_lab.py

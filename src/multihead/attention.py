@@ -25,12 +25,14 @@ def attention_weights(
     """
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     scores = q * scale @ k.transpose(-2, -1)  # (..., T, S)
+    # Without gradients the weights take the memory of the scores: new memory costs as much as the softmax itself.
+    out = None if torch.is_grad_enabled() else scores
     if mask is None:
-        return scores.softmax(-1)
+        return torch.softmax(scores, -1, out=out)
     check_mask(mask, scores.shape)
     # The lowest finite number instead of -inf: a fully masked row stays finite forwards and backwards, and becomes zero.
-    lowest = torch.finfo(scores.dtype).min
-    return scores.masked_fill(~mask, lowest).softmax(-1).masked_fill(~mask, 0.0)
+    weights = torch.softmax(scores.masked_fill_(~mask, torch.finfo(scores.dtype).min), -1, out=out)
+    return torch.where(mask, weights, weights.new_zeros(()), out=out)
 
 
 def scaled_dot_product_attention(

@@ -82,6 +82,19 @@ def test_mask_means_the_same_as_in_pytorch():
     )
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize("mask", [None, random_mask(T, S), torch.zeros(T, S, dtype=torch.bool)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_without_gradients_weights_are_the_same_and_inputs_unchanged(dtype, mask, mode):
+    q, k, v = (randn(B, n, D_K, dtype=dtype) for n in (T, S, S))
+    before = [x.clone() for x in (q, k, v)]
+    want, want_weights = scaled_dot_product_attention(q, k, v, mask)
+    with mode():
+        got, weights = scaled_dot_product_attention(q, k, v, mask)
+    assert torch.equal(got, want) and torch.equal(weights, want_weights)
+    assert all(torch.equal(x, y) for x, y in zip((q, k, v), before))
+
+
 # ---------------------------------------------------------------- split and merge
 
 
