@@ -118,14 +118,7 @@ for (const block of document.querySelectorAll(STATE)) {
     }
 }
 
-for (const script of document.querySelectorAll(VIEW)) {
-    let view = script.closest(".afm-view");
-    if (!view) {
-        view = document.createElement("div");
-        view.className = "afm-view";
-        script.replaceWith(view);
-        view.append(script);
-    }
+async function revive(view, script) {
     const model = models.get(JSON.parse(script.textContent).model_id);
     try {
         if (!model) throw new Error("저장된 상태가 없습니다");
@@ -134,3 +127,27 @@ for (const script of document.querySelectorAll(VIEW)) {
         addLine(view, `위젯을 불러오지 못했습니다(${error.message}).`, "afm-line afm-error");
     }
 }
+
+// A widget comes alive when the reader comes within a screen of it: a page with many starts as fast as one with none.
+const waiting = new Map(); // view -> its script
+const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) start(target);
+}, { rootMargin: "100%" });
+function start(view) {
+    near.unobserve(view);
+    revive(view, waiting.get(view));
+}
+
+for (const script of document.querySelectorAll(VIEW)) {
+    let view = script.closest(".afm-view");
+    if (!view) {
+        view = document.createElement("div");
+        view.className = "afm-view";
+        script.replaceWith(view);
+        view.append(script);
+    }
+    waiting.set(view, script);
+    near.observe(view);
+}
+// An address like #s=... speaks to a widget, which has to hear it wherever it is.
+if (location.hash.includes("=")) for (const view of waiting.keys()) start(view);
