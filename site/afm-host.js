@@ -56,6 +56,14 @@ function importModule({ _esm_file, _esm }) {
     return modules.get(_esm);
 }
 
+// The same with a large state.
+async function loadState(state) {
+    if (!state._state_file) return;
+    const answer = await fetch(new URL(state._state_file, document.baseURI));
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    Object.assign(state, await answer.json());
+}
+
 function addStyle(css) {
     if (!css || [...document.querySelectorAll("style.afm-css")].some((style) => style.textContent === css)) return;
     const style = document.createElement("style");
@@ -68,7 +76,7 @@ function addStyle(css) {
 
 // The still gives way to the widget within one task, so that the reader never sees an empty place.
 async function showLive(view, model) {
-    const { default: widget, still } = await importModule(model.state);
+    const [{ default: widget, still }] = await Promise.all([importModule(model.state), loadState(model.state)]);
     addStyle(model.get("_css"));
     const stills = [...view.childNodes];
     const el = document.createElement("div");

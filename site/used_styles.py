@@ -21,6 +21,7 @@ JOINED = "styles.css"
 OWN = ("book.css", "web_font.css")  # every rule of these is meant
 LINK = re.compile(r'\s*<link [^>]*rel="stylesheet"[^>]*>')
 ADDRESS = re.compile(r'href="([^"]*_static/)([^"?]+)')
+URL = re.compile(r"""url\(["']?(?!["']?data:)(.+?)["']?\)""")
 UNUSED = (
     *("**/*.map", "**/*.ttf", "**/*webpack-macros.html", "scripts/fontawesome.js*", "styles/*.css"),
     *("basic.css", "locales", "searchtools.js", "language_data.js", "doctools.js", "sphinx_highlight.js", "translations.js"),
@@ -58,8 +59,7 @@ def join_styles(names, static):
         css = used[str(static / name)] if name not in OWN else (static / name).read_text("utf-8")
         if "@import" in css:
             raise ExtensionError(f"{name} imports another style sheet, which would be left out")
-        folder = dirname(name)
-        joined.append(re.sub(r"""url\((["']?)(?!data:)(.+?)\1\)""", lambda url: f"url({normpath(join(folder, url[2]))})", css))
+        joined.append(URL.sub(lambda url: f"url({normpath(join(dirname(name), url[1]))})", css))
     return "\n".join(joined)
 
 
