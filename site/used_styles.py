@@ -105,5 +105,6 @@ def keep_what_is_used(app, exception):
 
 
 def setup(app):
-    app.connect("build-finished", keep_what_is_used)
+    # after the theme and myst-nb, which write style sheets then, and before those that read the finished pages
+    app.connect("build-finished", keep_what_is_used, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -47,5 +47,5 @@ def subset_font(app, exception):
 
 def setup(app):
     app.connect("html-page-context", preload_font)
-    app.connect("build-finished", subset_font)
+    app.connect("build-finished", subset_font, priority=700)  # after used_styles
     return {"parallel_read_safe": True, "parallel_write_safe": True}
