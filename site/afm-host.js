@@ -56,6 +56,14 @@ function importModule({ _esm_file, _esm }) {
     return modules.get(_esm);
 }
 
+// The same with a large state.
+async function loadState(state) {
+    if (!state._state_file) return;
+    const answer = await fetch(new URL(state._state_file, document.baseURI));
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    Object.assign(state, await answer.json());
+}
+
 function addStyle(css) {
     if (!css || [...document.querySelectorAll("style.afm-css")].some((style) => style.textContent === css)) return;
     const style = document.createElement("style");
@@ -68,7 +76,7 @@ function addStyle(css) {
 
 // The still gives way to the widget within one task, so that the reader never sees an empty place.
 async function showLive(view, model) {
-    const { default: widget, still } = await importModule(model.state);
+    const [{ default: widget, still }] = await Promise.all([importModule(model.state), loadState(model.state)]);
     addStyle(model.get("_css"));
     const stills = [...view.childNodes];
     const el = document.createElement("div");
@@ -118,14 +126,7 @@ for (const block of document.querySelectorAll(STATE)) {
     }
 }
 
-for (const script of document.querySelectorAll(VIEW)) {
-    let view = script.closest(".afm-view");
-    if (!view) {
-        view = document.createElement("div");
-        view.className = "afm-view";
-        script.replaceWith(view);
-        view.append(script);
-    }
+async function revive(view, script) {
     const model = models.get(JSON.parse(script.textContent).model_id);
     try {
         if (!model) throw new Error("저장된 상태가 없습니다");
@@ -134,3 +135,27 @@ for (const script of document.querySelectorAll(VIEW)) {
         addLine(view, `위젯을 불러오지 못했습니다(${error.message}).`, "afm-line afm-error");
     }
 }
+
+// A widget comes alive when the reader comes within a screen of it: a page with many starts as fast as one with none.
+const waiting = new Map(); // view -> its script
+const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) start(target);
+}, { rootMargin: "100%" });
+function start(view) {
+    near.unobserve(view);
+    revive(view, waiting.get(view));
+}
+
+for (const script of document.querySelectorAll(VIEW)) {
+    let view = script.closest(".afm-view");
+    if (!view) {
+        view = document.createElement("div");
+        view.className = "afm-view";
+        script.replaceWith(view);
+        view.append(script);
+    }
+    waiting.set(view, script);
+    near.observe(view);
+}
+// An address like #s=... speaks to a widget, which has to hear it wherever it is.
+if (location.hash.includes("=")) for (const view of waiting.keys()) start(view);

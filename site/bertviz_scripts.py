@@ -1,33 +1,45 @@
-"""Sphinx extension: the iframes of bertviz take their three libraries and the Korean font from the site, not from a CDN.
+"""Sphinx extension: bertviz's pages and their static pictures are files of the site, loaded when a reader comes near.
 
-A relative address inside `srcdoc` resolves against the page that holds the iframe.
+In the notebook they lie inside the cell's output, and the page asks a CDN for three libraries. On the site it takes
+these, and the Korean font, from the site.
 """
 
 import re
-from html import escape
+from base64 import b64decode
+from html import unescape
+from pathlib import Path
 
 from sphinx.util import logging
+from widget_stills import Files
 
 logger = logging.getLogger(__name__)
 
 CDN = "https://cdnjs.cloudflare.com/ajax/libs/"
 LIBRARY = re.compile(re.escape(CDN) + r"(?:(require)\.js|(d3)|(jquery))/[\d.]+/(?:require|d3|jquery)(?:\.min)?(\.js)?")
 FILES = {"require": "require", "d3": "d3.min", "jquery": "jquery.min"}
-END_OF_HEAD = "&lt;/head&gt;"  # of a document in an attribute; the page's own is not escaped
+IFRAME = re.compile(r'<iframe srcdoc="([^"]*)"')
+PICTURE = re.compile(r'<img src="data:image/png;base64,([^"]*)"')
 
 
 def serve_from_site(html, static):
     """Point every library that bertviz asks for at the folder `static`; RequireJS names files without `.js`."""
-    font = escape(f'<link rel="stylesheet" href="{static}/web_font.css">')
-    html = html.replace(END_OF_HEAD, font + END_OF_HEAD)
+    html = html.replace("</head>", f'<link rel="stylesheet" href="{static}/web_font.css"></head>')
     return LIBRARY.sub(lambda url: f"{static}/vendor/{FILES[url[1] or url[2] or url[3]]}{url[4] or ''}", html)
 
 
 def rewrite_page(app, pagename, templatename, context, doctree):
-    if CDN in context.get("body", ""):
-        context["body"] = serve_from_site(context["body"], context["pathto"]("_static", resource=True))
-        if CDN in context["body"]:
+    if not IFRAME.search(context.get("body", "")):
+        return
+    files = Files(Path(app.outdir, "_static", "bertviz"), context["pathto"]("_static/bertviz", resource=True))
+
+    def frame(found):
+        document = serve_from_site(unescape(found[1]), "..")
+        if CDN in document:
             logger.warning("a script would come from %s", CDN, location=pagename)
+        return f'<iframe src="{files.add(document.encode(), ".html")}"'
+
+    body = IFRAME.sub(frame, context["body"])
+    context["body"] = PICTURE.sub(lambda found: f'<img src="{files.add(b64decode(found[1]), ".png")}" loading="lazy"', body)
 
 
 def setup(app):

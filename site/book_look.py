@@ -8,13 +8,8 @@ import re
 
 from docutils import nodes
 
-# sphinx-copybutton speaks ten languages, Korean is not among them. Its script declares these names globally.
-COPYBUTTON_KOREAN = """
-messages.ko = {copy: "복사", copy_to_clipboard: "복사", copy_success: "복사했습니다", copy_failure: "복사하지 못했습니다"};
-iconCheck = iconCheck.replace(messages[locale].copy_success, messages.ko.copy_success);
-iconCopy = iconCopy.replace(messages[locale].copy_to_clipboard, messages.ko.copy_to_clipboard);
-locale = "ko";
-"""
+# What Sphinx's own search and domain indexes need. Without them nothing reads the page's DOCUMENTATION_OPTIONS either.
+UNUSED_SCRIPTS = {f"_static/{name}.js" for name in ("doctools", "sphinx_highlight", "translations")}
 
 
 # Pagefind leads to a section only if its heading carries the id; docutils puts it on the <section>.
@@ -41,7 +36,18 @@ def description(doctree) -> str:
     return " ".join(next(texts, "").split())[:160]
 
 
+def used_scripts(scripts):
+    """The scripts that the book needs, all of them after the page has been drawn."""
+    for script in scripts:
+        if script.filename in UNUSED_SCRIPTS or script.attributes.get("body", "").startswith("DOCUMENTATION_OPTIONS."):
+            continue
+        if script.filename:
+            script.attributes["defer"] = "defer"
+        yield script
+
+
 def fill_context(app, pagename, templatename, context, doctree):
+    context["script_files"] = list(used_scripts(context["script_files"]))
     if pagename == "404":
         context["book_pages"] = book_pages(app)
     if doctree is not None:
@@ -54,5 +60,5 @@ def fill_context(app, pagename, templatename, context, doctree):
 def setup(app):
     app.connect("builder-inited", replace_sphinx_search)
     app.connect("html-page-context", fill_context, priority=900)  # after the theme, whose description is replaced
-    app.add_js_file(None, body=COPYBUTTON_KOREAN, priority=900)  # after copybutton.js
+    app.add_js_file("copybutton_korean.js", priority=900)  # after copybutton.js
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

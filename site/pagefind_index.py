@@ -24,5 +24,5 @@ def index_pages(app, exception):
 
 
 def setup(app):
-    app.connect("build-finished", index_pages)
+    app.connect("build-finished", index_pages, priority=700)  # after used_styles
     return {"parallel_read_safe": True, "parallel_write_safe": True}

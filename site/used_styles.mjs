@@ -1,5 +1,4 @@
-// Called by used_styles.py: node used_styles.mjs OUTDIR STYLE... cuts each style sheet down to what the site uses.
-import { writeFileSync } from "node:fs";
+// Called by used_styles.py: node used_styles.mjs OUTDIR STYLE... prints the rules of the style sheets that the site uses.
 import { PurgeCSS } from "purgecss";
 
 const [outdir, ...css] = process.argv.slice(2);
@@ -9,4 +8,4 @@ const results = await new PurgeCSS().purge({
   css,
   safelist: { greedy: [/data-theme/, /data-mode/] },
 });
-for (const { file, css } of results) writeFileSync(file, css);
+process.stdout.write(JSON.stringify(Object.fromEntries(results.map(({ file, css }) => [file, css]))));

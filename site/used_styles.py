@@ -1,66 +1,110 @@
-"""Sphinx extension: of the theme's style sheets and icon fonts, only what the finished pages use.
+"""Sphinx extension: one style sheet for all pages, and in it and in the fonts of icons and formulas only what is used.
 
-The theme carries every rule of Bootstrap and every icon of Font Awesome. PurgeCSS (used_styles.mjs) keeps the rules whose
-names occur in a page or a script, fontTools the glyphs of the icons.
+A page would wait for twelve style sheets before it shows anything, with every rule of Bootstrap, and then for fonts with
+every icon and every symbol. PurgeCSS (used_styles.mjs) keeps the rules whose names occur in a page or a script, fontTools
+the glyphs. What else the theme brings along and no page asks for leaves the site.
 """
 
+import json
 import re
 import subprocess
+from hashlib import sha256
 from pathlib import Path
+from posixpath import dirname, join, normpath
+from shutil import rmtree
 
 from fontTools import subset
 from node import NODE
 from sphinx.errors import ExtensionError
 
-THEME = "styles/pydata-sphinx-theme.css"
-STYLES = (THEME, "sphinx-design.min.css", "mystnb.*.css")
-FONTS = "vendor/fontawesome/webfonts/*.woff2"
-MARK = "/* what the pages use */\n"
+JOINED = "styles.css"
+OWN = ("book.css", "web_font.css")  # every rule of these is meant
+LINK = re.compile(r'\s*<link [^>]*rel="stylesheet"[^>]*>')
+ADDRESS = re.compile(r'href="([^"]*_static/)([^"?]+)')
+URL = re.compile(r"""url\(["']?(?!["']?data:)(.+?)["']?\)""")
+UNUSED = (
+    *("**/*.map", "**/*.ttf", "**/*webpack-macros.html", "scripts/fontawesome.js*", "styles/*.css"),
+    *("basic.css", "locales", "searchtools.js", "language_data.js", "doctools.js", "sphinx_highlight.js", "translations.js"),
+)
+
+
+def style_names(html):
+    """The style sheets of a page, below _static/, in their order."""
+    return tuple(ADDRESS.search(link)[2] for link in LINK.findall(html))
+
+
+def link_joined(html, version):
+    """The page with one link in the place of all that it has."""
+    first = LINK.search(html)
+    static = ADDRESS.search(first[0])[1]
+    link = f'\n<link rel="stylesheet" href="{static}{JOINED}?v={version}">'
+    return html[: first.start()] + link + LINK.sub("", html[first.start() :])
 
 
 def purge(styles, outdir):
+    """{path: the rules that the site uses} of these style sheets."""
     command = [NODE, Path(__file__).with_suffix(".mjs"), outdir, *styles]
     node = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     if node.returncode:
         raise ExtensionError(f"PurgeCSS failed:\n{node.stderr}")
-    for style in styles:
-        style.write_text(MARK + style.read_text("utf-8"), "utf-8")
+    return json.loads(node.stdout)
+
+
+def join_styles(names, static):
+    """The used rules of these style sheets of ``static``, in one for ``static`` itself."""
+    names = ["basic.css" if name == "styles/theme.css" else name for name in names]  # which only imports it
+    used = purge([static / name for name in names if name not in OWN], static.parent)
+    joined = []
+    for name in names:
+        css = used[str(static / name)] if name not in OWN else (static / name).read_text("utf-8")
+        if "@import" in css:
+            raise ExtensionError(f"{name} imports another style sheet, which would be left out")
+        joined.append(URL.sub(lambda url: f"url({normpath(join(dirname(name), url[1]))})", css))
+    return "\n".join(joined)
 
 
 def icons(css):
-    """The characters of the icons that a style sheet still names."""
+    """The characters of the icons that a style sheet names."""
     return "".join(chr(int(code, 16)) for code in re.findall(r'content:\s*"\\([0-9a-f]{4})"', css))
 
 
-def cut_font(path, text):
-    options = subset.Options(flavor="woff2", notdef_outline=True)
-    font = subset.load_font(path, options)
+def cut_font(source, text, target):
+    options = subset.Options(flavor="woff2", notdef_outline=True, hinting=False)
+    font = subset.load_font(source, options)
     subsetter = subset.Subsetter(options)
     subsetter.populate(text=text)
     subsetter.subset(font)
-    subset.save_font(font, path, options)
+    subset.save_font(font, target, options)
 
 
 def keep_what_is_used(app, exception):
     if exception or app.builder.name != "html":
         return
-    static = Path(app.outdir, "_static")
-    # A file without the mark is whole. Sphinx copies the theme's styles and fonts whenever it writes pages; myst-nb
-    # copies its own style even when no page has changed.
-    whole = [
-        path
-        for pattern in STYLES
-        for path in static.glob(pattern)
-        if not path.read_text("utf-8").startswith(MARK)
-    ]
-    if whole:
-        purge(whole, app.outdir)
-    if static / THEME in whole:  # then the fonts are whole too
-        text = icons((static / THEME).read_text("utf-8"))
-        for font in static.glob(FONTS):
-            cut_font(font, text)
+    outdir = Path(app.outdir)
+    static = outdir / "_static"
+    pages = {path: path.read_text("utf-8") for path in outdir.rglob("*.html") if static not in path.parents}
+    linking = {path: html for path, html in pages.items() if LINK.search(html)}
+    # A page that has just been written links all style sheets, and with it Sphinx has copied the theme's files anew.
+    lists = {style_names(html) for html in linking.values()} - {(JOINED,)}
+    if len(lists) > 1:
+        raise ExtensionError(f"pages differ in their style sheets: {lists}")
+    for names in lists:
+        css = join_styles(names, static)
+        (static / JOINED).write_text(css, "utf-8")
+        version = sha256(css.encode()).hexdigest()[:8]
+        for path, html in linking.items():
+            path.write_text(link_joined(html, version), "utf-8")
+        for font in static.glob("vendor/fontawesome/webfonts/*.woff2"):
+            cut_font(font, icons(css), font)
+        for font in Path(app.confdir, "node_modules/katex/dist/fonts").glob("*.woff2"):
+            target = static / "vendor/katex/fonts" / font.name
+            target.parent.mkdir(exist_ok=True)
+            cut_font(font, "".join(pages.values()), target)
+    for path in {path for pattern in UNUSED for path in static.glob(pattern)}:
+        rmtree(path) if path.is_dir() else path.unlink()
 
 
 def setup(app):
-    app.connect("build-finished", keep_what_is_used)
+    # after the theme and myst-nb, which write style sheets then, and before those that read the finished pages
+    app.connect("build-finished", keep_what_is_used, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

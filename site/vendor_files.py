@@ -12,7 +12,6 @@ from node import NODE
 # what, and where below _static/
 FILES = {
     "katex/dist/katex.min.css": "vendor/katex",
-    "katex/dist/fonts/*.woff2": "vendor/katex/fonts",
     # only the iframes of bertviz ask for these three
     "requirejs/require.js": "vendor",
     "d3/dist/d3.min.js": "vendor",

@@ -9,7 +9,7 @@ from fontTools.varLib import instancer
 
 SOURCE = "node_modules/pretendard/dist/web/variable/woff2/PretendardVariable.woff2"
 FONT = "_static/fonts/pretendard.woff2"
-TEXTS = ("**/*.html", "_static/*.js", "_static/widgets/*.js")
+TEXTS = ("**/*.html", "_static/*.js", "_static/widgets/*.js*")
 WEIGHTS = (400, 700)  # as in web_font.css
 ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + "·…–—‘’“”×−→←↑↓√≈≤≥"
 
@@ -47,5 +47,5 @@ def subset_font(app, exception):
 
 def setup(app):
     app.connect("html-page-context", preload_font)
-    app.connect("build-finished", subset_font)
+    app.connect("build-finished", subset_font, priority=700)  # after used_styles
     return {"parallel_read_safe": True, "parallel_write_safe": True}

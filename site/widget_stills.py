@@ -3,8 +3,8 @@
 The still of an anywidget is drawn by its own module (`still(state)`, run in Node by stills.mjs), that of another widget
 is what it last showed in the kernel. afm-host.js replaces the stills that it can revive.
 
-What many pages share goes into files of its own, below ``_static/widgets/``: the modules of the widgets, and pictures,
-which a browser then loads when it needs them. Of the widgets' state a page keeps what afm-host.js reads.
+What many pages share, or no reader needs at first, goes into files of its own below ``_static/widgets/``: the modules of
+the widgets, pictures, and large states. Of the widgets' state a page keeps what afm-host.js reads.
 """
 
 import base64
@@ -19,6 +19,7 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from node import NODE
 from sphinx.errors import ExtensionError
 
+LARGE = 4_000  # characters of a widget's state; a smaller one is not worth a request of its own
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(.*?)</script>', re.S)
 
 
@@ -97,12 +98,15 @@ def kernel_line(app, pagename):
 
 
 def slim(models, shown, files):
-    """Of the models those that a place of the page shows; their style is in the page, their module in a file."""
+    """Of the models those that a place of the page shows; their style is in the page, the rest of weight in files."""
     kept = {}
     for model_id in shown:
         state = dict(models[model_id]["state"])
         module = state.pop("_esm")
         state.pop("_css", None)
+        text = json.dumps(state, ensure_ascii=False)
+        if len(text) > LARGE:
+            state = {"_state_file": files.add(text.encode(), ".json")}
         kept[model_id] = models[model_id] | {"state": state | {"_esm_file": files.add(module.encode(), ".js")}}
     return kept
 

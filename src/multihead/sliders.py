@@ -34,7 +34,8 @@ def sliders(draw: Callable[..., Figure], **ranges: tuple[int, int, int, int]) ->
             refusal.value = f'<p role="alert">{escape(str(error))}</p>'
         else:
             refusal.value = ""
-            picture.value, picture.width, picture.layout.display = png, str(size["width"]), None
+            picture.value, picture.layout.display = png, None
+            picture.width, picture.height = str(size["width"]), str(size["height"])
 
     for control in controls.values():
         control.observe(update, names="value")

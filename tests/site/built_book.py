@@ -42,13 +42,14 @@ def visible_text(path):
     return page.get_text()
 
 
-# All that the page shows, also further down, is there, and widgets have taken the place of their stills.
+# All that the page shows, also further down, is there, and widgets have taken the place of their stills. A widget starts
+# when a reader comes near.
 LOADED = """() => document.readyState === "complete" && document.fonts.status === "loaded"
     && [...document.images].every((image) => image.complete)
     && [...document.querySelectorAll("iframe")].every(({ contentDocument: page }) =>
-        page.URL === "about:srcdoc" && page.readyState === "complete" && page.fonts.status === "loaded")
+        page.URL !== "about:blank" && page.readyState === "complete" && page.fonts.status === "loaded")
     && [...document.querySelectorAll(".afm-view")].every((view) =>
-        view.querySelector("[data-widget], .afm-line:not(.afm-error)"))"""
+        view.querySelector("[data-widget], .afm-line:not(.afm-error)") || view.scrollIntoView())"""
 
 
 def load(page, path):
@@ -66,3 +67,4 @@ def load(page, path):
     while page.context.awaited and time.monotonic() < deadline:
         page.wait_for_timeout(50)
     assert not page.context.awaited
+    page.evaluate("scrollTo(0, 0)")

@@ -12,9 +12,9 @@ RULES = """async () => {
     const { violations } = await axe.run(document, { iframes: false, resultTypes: ["violations"] });
     return violations.flatMap(({ id, help, nodes }) => nodes.map((n) => `${id}: ${help}: ${n.target} ${n.html}`));
 }"""
-# Our widgets move; one that needs Python has its still and a line that says so.
+# Our widgets move as soon as a reader is near; one that needs Python has its still and a line that says so.
 SETTLED = """() => [...document.querySelectorAll(".afm-view")]
-    .every((view) => view.querySelector("[data-widget], .afm-line:not(.afm-error)"))"""
+    .every((view) => view.querySelector("[data-widget], .afm-line:not(.afm-error)") || view.scrollIntoView())"""
 # Text that reads worse than 4.5 : 1 on its ground, of any size; axe grants large text less.
 FAINT = """() => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

@@ -1,5 +1,7 @@
 """The pictures that stand in a page until, and unless, its widgets are alive."""
 
+import json
+
 import ipywidgets
 import pytest
 from bs4 import BeautifulSoup
@@ -71,3 +73,12 @@ def test_the_page_keeps_of_its_widgets_what_the_host_reads(tmp_path):
     (module,) = tmp_path.iterdir()
     assert module.read_text("utf-8") == ParameterCounter._esm and state["_esm_file"] == f"../files/{module.name}"
     assert state["h"] == 4 and "_esm" not in state and "_css" not in state
+
+
+def test_a_large_state_is_a_file_beside_the_page(tmp_path):
+    state = {"_esm": "export default {}", "_weights": "0" * 5_000, "sentence": "나는 사과를 먹었다"}
+    kept = slim({"a": {"model_module": "anywidget", "state": state}}, ["a"], Files(tmp_path, "../files"))
+    (file,) = tmp_path.glob("*.json")
+    assert kept["a"]["state"].keys() == {"_esm_file", "_state_file"}
+    assert kept["a"]["state"]["_state_file"] == f"../files/{file.name}"
+    assert json.loads(file.read_text("utf-8")) == {"_weights": state["_weights"], "sentence": state["sentence"]}
