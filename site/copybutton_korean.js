@@ -3,3 +3,8 @@ messages.ko = { copy: "복사", copy_to_clipboard: "복사", copy_success: "복�
 iconCheck = iconCheck.replace(messages[locale].copy_success, messages.ko.copy_success);
 iconCopy = iconCopy.replace(messages[locale].copy_to_clipboard, messages.ko.copy_to_clipboard);
 locale = "ko";
+// A deferred script runs when the page is there, so it has made its buttons already.
+for (const button of document.querySelectorAll("button.copybtn")) {
+    button.dataset.tooltip = messages.ko.copy;
+    button.innerHTML = iconCopy;
+}
