@@ -26,14 +26,32 @@ def file_below(site: Path, url: str) -> Path:
     return path / "index.html" if path.is_dir() else path
 
 
+def settle(page: Page, awaited: set) -> None:
+    """Waits until nothing has been asked for in half a second.
+
+    Playwright's "networkidle" may never come where an iframe loads lazily.
+    """
+    quiet = 0
+    for _ in range(600):
+        page.wait_for_timeout(50)
+        quiet = 0 if awaited else quiet + 1
+        if quiet == 10:
+            return
+    raise TimeoutError(f"still asking for {[request.url for request in awaited]}")
+
+
 def weigh(page: Page, address: str, file_of: Callable[[str], Path], scroll: bool = True) -> tuple[dict[str, int], dict[str, int]]:
     """({address: bytes} of what is fetched before the first scroll, the same of everything)."""
-    requested = set()
+    requested, awaited = set(), set()
     page.on("request", lambda request: requested.add(request.url.partition("#")[0]))
+    page.on("request", lambda request: awaited.add(request))
+    page.on("requestfinished", lambda request: awaited.discard(request))
+    page.on("requestfailed", lambda request: awaited.discard(request))
     sizes = lambda: {url: len(as_sent(file_of(url))) for url in requested if url.startswith("http")}  # noqa: E731
-    page.goto(address, wait_until="networkidle")
+    page.goto(address)
+    settle(page, awaited)
     critical = sizes()
     if scroll:
         page.evaluate(SCROLL)
-        page.wait_for_load_state("networkidle")
+        settle(page, awaited)
     return critical, sizes()

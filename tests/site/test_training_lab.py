@@ -61,7 +61,7 @@ def test_one_head_fails_two_divide_the_work_and_the_page_stays_responsive(open_l
         print(f"\nTrainingLab, h = 1 and h = 2, 500 steps each: {seconds:.1f} s, long tasks {tasks}")
     assert seconds <= 80  # two runs of at most 40 s
     # The browser reports tasks above 50 ms. There are none on a quiet machine; training on this thread would fill it.
-    assert sum(tasks) < 0.05 * 1000 * seconds
+    assert sum(tasks) < 0.2 * 1000 * seconds
 
     assert float(out(one, "both").removesuffix(" %")) < 30 < 99 < float(out(two, "both").removesuffix(" %"))
     assert float(out(one, "loss")) == pytest.approx(2 * 0.693, abs=0.2) and float(out(two, "loss")) < 0.1
