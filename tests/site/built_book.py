@@ -49,7 +49,7 @@ LOADED = """() => document.readyState === "complete" && document.fonts.status ==
     && [...document.querySelectorAll("iframe")].every(({ contentDocument: page }) =>
         page.URL !== "about:blank" && page.readyState === "complete" && page.fonts.status === "loaded")
     && [...document.querySelectorAll(".afm-view")].every((view) =>
-        view.querySelector("[data-widget], .afm-line:not(.afm-error)") || view.scrollIntoView())"""
+        view.querySelector("[data-widget], .afm-line:not(.afm-error)") || void view.scrollIntoView())"""
 
 
 def load(page, path):

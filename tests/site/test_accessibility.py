@@ -4,7 +4,7 @@ One page of the browser is used for all, as each page of the book is opened once
 """
 
 import pytest
-from built_book import ALL_PAGES, ROOT, WIDE
+from built_book import ALL_PAGES, ROOT, WIDE, load
 
 AXE = (ROOT / "node_modules/axe-core/axe.min.js").read_text("utf-8")
 # bertviz draws inside iframes; its page is not ours, and a picture and its description stand beside it.
@@ -12,9 +12,6 @@ RULES = """async () => {
     const { violations } = await axe.run(document, { iframes: false, resultTypes: ["violations"] });
     return violations.flatMap(({ id, help, nodes }) => nodes.map((n) => `${id}: ${help}: ${n.target} ${n.html}`));
 }"""
-# Our widgets move as soon as a reader is near; one that needs Python has its still and a line that says so.
-SETTLED = """() => [...document.querySelectorAll(".afm-view")]
-    .every((view) => view.querySelector("[data-widget], .afm-line:not(.afm-error)") || view.scrollIntoView())"""
 # Text that reads worse than 4.5 : 1 on its ground, of any size; axe grants large text less.
 FAINT = """() => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -84,8 +81,7 @@ CUT_OFF = """() => {
 @pytest.mark.parametrize("path", ALL_PAGES)
 def test_axe_finds_nothing_the_keyboard_reaches_everything_and_twice_the_size_fits(page, path):
     page.emulate_media(reduced_motion="reduce")
-    page.goto(f"/{path}")
-    page.wait_for_function(SETTLED)
+    load(page, path)
     page.evaluate(AXE)
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
