@@ -45,7 +45,7 @@ lab: .venv/installed
 # What the book costs its readers and its makers; best measured with nothing else running.
 bench: book benchmarks/node_modules/installed
 	python benchmarks/pages.py
-	python -m pytest -q tests/site -k time_from_input_to_paint
+	python benchmarks/widgets.py
 	python benchmarks/browser_bert.py
 	python benchmarks/training_lab.py
 	python benchmarks/attention.py

@@ -1,7 +1,7 @@
 """AttentionPlayground on a static page: each control moves all numbers that depend on it, and nothing stale stays."""
 
 import pytest
-from widget_page import assert_readable, choose, out, render_and_remove, time_to_paint, use_theme
+from widget_page import assert_readable, choose, out, render_and_remove, use_theme
 
 from multihead.widgets import AttentionPlayground
 
@@ -260,11 +260,3 @@ def test_dragging_leaks_neither_nodes_nor_listeners(show):
 def test_the_widget_cleans_up_after_itself(show):
     page = show(AttentionPlayground())
     assert render_and_remove(page, AttentionPlayground()) == [[1, 1], [0, 0]]
-
-
-@pytest.mark.parametrize(("name", "values"), [("seed", [1, 2]), ("d_model", [32, 64]), ("h", [4, 8])])
-def test_time_from_input_to_paint_is_printed(show, capsys, name, values):
-    page = show(AttentionPlayground(sentence=LONG, h=8, d_model=64))
-    median, worst = time_to_paint(page, name, values)
-    with capsys.disabled():
-        print(f"\nAttentionPlayground, 12 words, {name} moves: input to paint {median:.1f} ms (worst {worst:.1f} ms)")

@@ -4,7 +4,7 @@ import re
 
 import ipywidgets
 import pytest
-from widget_page import COLAB, assert_readable, choose, is_dark, out, render_and_remove, time_to_paint, use_theme
+from widget_page import COLAB, assert_readable, choose, is_dark, out, render_and_remove, use_theme
 
 from multihead.widgets import HeadSplitter
 
@@ -281,13 +281,6 @@ def test_the_widget_cleans_up_after_itself(show):
     page = show(HeadSplitter())
     assert render_and_remove(page, HeadSplitter()) == [[1, 1], [0, 0]]
 
-
-@pytest.mark.parametrize("step", ["view", "wrong"])
-def test_time_from_input_to_paint_is_printed(show, capsys, step):
-    page = show(HeadSplitter(h=8, d_model=512, T=16, step=step))
-    median, worst = time_to_paint(page, "h", [4, 8])
-    with capsys.disabled():
-        print(f"\nHeadSplitter, {step}, d_model=512, h=8, T=16: input to paint {median:.1f} ms (worst {worst:.1f} ms)")
 
 
 def test_compact_shows_h_d_model_and_three_steps(show):

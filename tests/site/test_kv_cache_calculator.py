@@ -1,7 +1,7 @@
 """KVCacheCalculator on a static page: models, free sizes, GPUs, and who shares which K and V."""
 
 import pytest
-from widget_page import assert_readable, choose, drag_sliders, out, render_and_remove, time_to_paint, use_theme
+from widget_page import assert_readable, choose, drag_sliders, out, render_and_remove, use_theme
 
 from multihead.counting import PUBLISHED_MODELS
 from multihead.widgets import KVCacheCalculator
@@ -230,9 +230,3 @@ def test_dragging_leaks_neither_nodes_nor_listeners(show):
 def test_the_widget_cleans_up_after_itself(show):
     page = show(KVCacheCalculator())
     assert render_and_remove(page, KVCacheCalculator()) == [[1, 1], [0, 0]]
-
-
-def test_time_from_input_to_paint_is_printed(show, capsys):
-    median, worst = time_to_paint(show(KVCacheCalculator()), "g", [4, 8])
-    with capsys.disabled():
-        print(f"\nKVCacheCalculator, h=32, g=8: input to paint {median:.1f} ms (worst {worst:.1f} ms)")

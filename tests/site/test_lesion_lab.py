@@ -124,25 +124,3 @@ def test_keyboard_touch_words_and_both_themes(show):
 def test_the_widget_cleans_up_after_itself(show):
     page = show(LesionLab())
     assert render_and_remove(page, LesionLab()) == [[1, 1], [0, 0]]
-
-
-def test_time_from_a_switch_to_paint_is_printed(show, capsys):
-    page = show(LesionLab(sentence=TWO, masked=16))
-    times = page.evaluate(
-        """async () => {
-            const box = document.querySelector("[name='head_2-1']");
-            const times = [];
-            for (let i = 0; i < 60; i++) {
-                await new Promise((done) => requestAnimationFrame(() => {
-                    const start = performance.now();
-                    box.click();
-                    const { port1, port2 } = new MessageChannel();
-                    port1.onmessage = () => done(times.push(performance.now() - start));
-                    port2.postMessage(null);
-                }));
-            }
-            return times.sort((a, b) => a - b);
-        }"""
-    )
-    with capsys.disabled():
-        print(f"\nLesionLab, 20 tokens, a head switched: input to paint {times[30]:.1f} ms (worst {times[-1]:.1f} ms)")

@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
-from built_book import ALL_PAGES, BOOK_PAGES, PHONE, ROOT, SITE, read, soup
+from built_book import ALL_PAGES, BOOK_PAGES, ROOT, soup
 
 spec = importlib.util.spec_from_file_location("korean_anchors", ROOT / "site/korean_anchors.py")
 korean_anchors = importlib.util.module_from_spec(spec)

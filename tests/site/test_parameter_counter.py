@@ -1,7 +1,7 @@
 """ParameterCounter on a static page: every control changes what depends on it, and nothing stale stays."""
 
 import pytest
-from widget_page import assert_readable, drag_sliders, out, render_and_remove, time_to_paint, use_theme
+from widget_page import assert_readable, drag_sliders, out, render_and_remove, use_theme
 
 from multihead.widgets import ParameterCounter
 
@@ -207,9 +207,3 @@ def test_dragging_leaks_neither_nodes_nor_listeners(show):
 def test_the_widget_cleans_up_after_itself(show):
     page = show(ParameterCounter())
     assert render_and_remove(page, ParameterCounter()) == [[1, 1], [0, 0]]
-
-
-def test_time_from_input_to_paint_is_printed(show, capsys):
-    median, worst = time_to_paint(show(ParameterCounter(d_model=512, T=16)), "h", [4, 8])
-    with capsys.disabled():
-        print(f"\nParameterCounter, d_model=512, h=8, T=16: input to paint {median:.1f} ms (worst {worst:.1f} ms)")

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from widget_page import assert_readable, drag_sliders, out, render_and_remove, time_to_paint, use_theme
+from widget_page import assert_readable, drag_sliders, out, render_and_remove, use_theme
 
 from multihead.neighbours import Accuracy, Recording
 from multihead.widgets import Timelapse
@@ -173,9 +173,3 @@ def test_dragging_leaks_neither_nodes_nor_listeners(show):
 
 def test_the_widget_cleans_up_after_itself(show):
     assert render_and_remove(show(Timelapse(RUNS)), Timelapse(RUNS)) == [[1, 1], [0, 0]]
-
-
-def test_time_from_input_to_paint_is_printed(show, capsys):
-    median, worst = time_to_paint(show(Timelapse(RUNS)), "step", [0, 1, 2])
-    with capsys.disabled():
-        print(f"\nTimelapse, 15 maps of 16 x 16: input to paint {median:.1f} ms (worst {worst:.1f} ms)")

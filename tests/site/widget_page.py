@@ -33,6 +33,28 @@ def page_html(widgets, still, change_state):
         <script type="application/vnd.jupyter.widget-state+json">{state}</script></body></html>"""
 
 
+def show_in(context, widgets, still=STILL, change_state=lambda state: None, wait_for="[data-widget]", note=print):
+    """A page of this context with these widgets. `note` gets what goes wrong in it, and each other address it asks for."""
+    pages = {
+        URL: {"body": page_html(widgets, still, change_state), "content_type": "text/html"},
+        URL + "afm-host.js": {"body": HOST.read_text("utf-8"), "content_type": "text/javascript"},
+    }
+
+    def answer(route):
+        if route.request.url not in pages:
+            note(route.request.url)
+            return route.abort()
+        route.fulfill(**pages[route.request.url])
+
+    context.route("http*://**/*", answer)
+    page = context.new_page()
+    page.on("console", lambda message: message.type in ("error", "warning") and note(message.text))
+    page.on("pageerror", lambda error: note(str(error)))
+    page.goto(URL)
+    page.wait_for_selector(wait_for)
+    return page
+
+
 @pytest.fixture
 def show(browser):
     """Shows widgets on a static page without a kernel; claims that nothing was requested but the page and the host."""
@@ -41,24 +63,7 @@ def show(browser):
     def show(*widgets, still=STILL, change_state=lambda state: None, wait_for="[data-widget]", **options):
         context = browser.new_context(**{"viewport": {"width": 900, "height": 900}, **options})
         contexts.append(context)
-        pages = {
-            URL: {"body": page_html(widgets, still, change_state), "content_type": "text/html"},
-            URL + "afm-host.js": {"body": HOST.read_text("utf-8"), "content_type": "text/javascript"},
-        }
-
-        def answer(route):
-            if route.request.url not in pages:
-                problems.append(route.request.url)
-                return route.abort()
-            route.fulfill(**pages[route.request.url])
-
-        context.route("http*://**/*", answer)
-        page = context.new_page()
-        page.on("console", lambda message: message.type in ("error", "warning") and problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(URL)
-        page.wait_for_selector(wait_for)
-        return page
+        return show_in(context, widgets, still, change_state, wait_for, lambda problem: problems.append(problem))
 
     yield show
     for context in contexts:
@@ -116,7 +121,7 @@ def drag_sliders(page, resting):
         """async (resting) => {
             const sliders = Object.keys(resting).map((name) => document.querySelector(`input[name=${name}]`));
             const put = (slider, value) => { slider.value = value; slider.dispatchEvent(new Event("input")); };
-            for (let i = 0; i < 90; i++) {
+            for (let i = 0; i < 45; i++) {
                 const slider = sliders[i % sliders.length];
                 put(slider, i % 2 ? slider.min : slider.max);
                 await new Promise(requestAnimationFrame);
@@ -149,28 +154,4 @@ def render_and_remove(page, widget):
             return [during, [listening.size, el.childElementCount]];
         }""",
         widget.get_state(),
-    )
-
-
-def time_to_paint(page, name, values):
-    """Median and worst time in ms from an input on this slider to the end of the frame that shows its result."""
-    return page.evaluate(
-        """async ([name, values]) => {
-            const slider = document.querySelector(`input[name=${name}]`);
-            const times = [];
-            for (let i = 0; i < 60; i++) {
-                // As real input does: handled at the start of a frame, painted at its end.
-                await new Promise((done) => requestAnimationFrame(() => {
-                    const start = performance.now();
-                    slider.value = values[i % values.length];
-                    slider.dispatchEvent(new Event("input"));
-                    const { port1, port2 } = new MessageChannel();
-                    port1.onmessage = () => done(times.push(performance.now() - start));
-                    port2.postMessage(null);
-                }));
-            }
-            times.sort((a, b) => a - b);
-            return [times[30], times.at(-1)];
-        }""",
-        [name, values],
     )
