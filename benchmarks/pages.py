@@ -12,7 +12,6 @@ import os
 import statistics
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
