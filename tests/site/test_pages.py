@@ -32,6 +32,17 @@ def test_visit_on_a_phone(shared_page, path):
         check_room_for_a_finger(page)
 
 
+@pytest.mark.parametrize("path", ["index.html", "404.html"])
+@pytest.mark.parametrize(("mode", "theme"), [("auto", "dark"), ("light", "light")])
+def test_the_first_drawing_has_the_colours_of_now_and_not_of_the_last_visit(open_context, path, mode, theme):
+    context = open_context(color_scheme="dark")
+    context.add_init_script(f"localStorage.mode = '{mode}'; localStorage.theme = 'light'")
+    context.route("**/*.js*", lambda route: route.abort())  # the theme's script comes later
+    page = context.new_page()
+    page.goto(f"/{path}")
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+
+
 def check_quiet_light_and_dark(page, path):
     """The page asks no other host for anything, logs nothing, and does not scroll sideways."""
     for theme in ("dark", "light"):
