@@ -17,7 +17,7 @@ from multihead.widgets import AttentionPlayground, HeadSplitter, KVCacheCalculat
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "site"))
 from find_chromium import FLAGS, find_chromium  # noqa: E402
-from widget_page import show_in  # noqa: E402
+from widget_page import open_page, show_in  # noqa: E402
 
 TWELVE_WORDS = "나는 어제 시장에서 산 빨간 사과를 맛있게 먹었다 그것은 정말 달고 시원했다"
 TWO_CLAUSES = Sentence((Clause("할머니", "편지", "어제", "혼자"), Clause("동생", IT, "내일", "몰래")), "다")
@@ -66,10 +66,11 @@ def main():
         print(f"Chromium {browser.version}, ms")
         print(f"{'':<48}{'quartile':>9}{'median':>9}{'worst':>9}")
         for label, widget, control, values in cases():
-            context = browser.new_context(viewport={"width": 900, "height": 900})
-            times = show_in(context, [widget]).evaluate(TIMES, [control, values])
+            page = open_page(browser.new_context(viewport={"width": 900, "height": 900}))
+            show_in(page, [widget])
+            times = page.evaluate(TIMES, [control, values])
             print(f"{label:<48}" + "".join(f"{time:>9.1f}" for time in times), flush=True)
-            context.close()
+            page.context.close()
         browser.close()
 
 

@@ -10,7 +10,7 @@ import pytest
 from built_book import ROOT, SITE, WIDE
 from find_chromium import FLAGS, find_chromium
 from playwright.sync_api import sync_playwright
-from widget_page import show  # noqa: F401, the fixture of the widget tests
+from widget_page import show, used_page  # noqa: F401, the fixtures of the widget tests
 
 sys.path.append(str(ROOT / "site"))  # the Sphinx extensions, tested here as plain modules
 
@@ -127,30 +127,28 @@ def open_shared_context(browser, origin):
 
 
 @pytest.fixture(scope="module")
-def shared_context(open_shared_context):
-    return open_shared_context(viewport={"width": WIDE, "height": 900})
+def site_page(open_shared_context):
+    """The page that `page` lends: a new window for every test would take longer than many a test."""
+    return open_shared_context().new_page()
 
 
 @pytest.fixture
-def shared_page(shared_context):
-    """Like `page`, for many visits that leave nothing behind: what the pages have in common is fetched once."""
-    page = shared_context.new_page()
-    yield page
-    page.close()
-    problems = shared_context.problems.copy()
-    shared_context.problems.clear()
-    assert problems == []
-
-
-@pytest.fixture
-def page(open_context):
+def page(site_page):
     """A page of the site, wide and light. A test that uses it also claims that nothing went wrong meanwhile.
 
-    A test that provokes something on purpose takes it out of `page.context.problems`.
+    A test that provokes something on purpose takes it out of `page.context.problems`. What the browser has fetched for
+    one test it keeps for the next ones of the file; what a page has stored, it does not.
     """
-    page = open_context(viewport={"width": WIDE, "height": 900}).new_page()
+    page = site_page
+    page.set_viewport_size({"width": WIDE, "height": 900})
+    page.emulate_media(media="null", color_scheme="light", reduced_motion="no-preference")
     yield page
-    assert page.context.problems == []
+    problems = page.context.problems.copy()
+    page.evaluate("if (location.host) { localStorage.clear(); sessionStorage.clear(); }")
+    page.goto("about:blank")
+    page.context.problems.clear()  # what was still on its way
+    page.context.awaited.clear()
+    assert problems == []
 
 
 @pytest.fixture

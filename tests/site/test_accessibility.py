@@ -1,6 +1,6 @@
 """Everybody can read and use every page: axe-core's rules, the keyboard alone, and twice the size.
 
-One page of the browser is used for all, as each page of the book is opened once for all claims about it.
+Each page of the book is opened once for all claims about it.
 """
 
 import pytest

@@ -69,12 +69,12 @@ def test_links_between_pages_lead_to_a_heading_that_exists():
 
 
 @every_notebook
-def test_a_notebook_has_its_contents_a_colab_button_a_download_and_a_print(shared_page, path):
-    shared_page.goto(f"/{path}")
-    check_table_of_contents(shared_page)
-    check_colab_button(shared_page, path)
-    check_download(shared_page)
-    check_print(shared_page)
+def test_a_notebook_has_its_contents_a_colab_button_a_download_and_a_print(page, path):
+    page.goto(f"/{path}")
+    check_table_of_contents(page)
+    check_colab_button(page, path)
+    check_download(page)
+    check_print(page)
 
 
 def check_table_of_contents(page):

@@ -12,8 +12,7 @@ every_book_page = pytest.mark.parametrize("path", BOOK_PAGES)
 
 
 @every_page
-def test_visit_on_a_wide_screen(shared_page, path):
-    page = shared_page
+def test_visit_on_a_wide_screen(page, path):
     load(page, path)
     check_quiet_light_and_dark(page, path)
     check_fonts(page)
@@ -22,8 +21,7 @@ def test_visit_on_a_wide_screen(shared_page, path):
 
 
 @every_page
-def test_visit_on_a_phone(shared_page, path):
-    page = shared_page
+def test_visit_on_a_phone(page, path):
     page.set_viewport_size({"width": PHONE, "height": 850})
     load(page, path)
     check_quiet_light_and_dark(page, path)

@@ -480,7 +480,7 @@ def test_in_a_kernel_python_answers_and_nothing_is_loaded(show, bert, monkeypatc
         reply, buffers = sent.pop()
         return json.dumps([reply, [b64encode(buffer).decode() for buffer in buffers]])
 
-    page = show(widget)  # a page that does not say where the book's files lie
+    page = show(widget, fresh=True)  # a page that does not say where the book's files lie
     page.expose_function("askPython", ask_python)
     page.evaluate(KERNEL, widget.get_state())
     ask(page, OWN)

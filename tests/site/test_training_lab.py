@@ -198,8 +198,8 @@ def test_after_leaving_the_page_and_coming_back_the_lab_works(open_lab):
 
 
 @pytest.mark.parametrize("refusal", ["throw new Error('no')", "setTimeout(() => this.onerror(new Event('error')))"])
-def test_where_no_worker_can_be_made_a_sentence_says_so(show, browser, refusal):
-    page = show(TrainingLab())
+def test_where_no_worker_can_be_made_a_sentence_says_so(show, refusal):
+    page = show(TrainingLab(), fresh=True)
     page.add_init_script(
         f"window.Worker = class {{ constructor() {{ {refusal}; }} postMessage() {{}} terminate() {{}} }};"
     )

@@ -33,8 +33,17 @@ def page_html(widgets, still, change_state):
         <script type="application/vnd.jupyter.widget-state+json">{state}</script></body></html>"""
 
 
-def show_in(context, widgets, still=STILL, change_state=lambda state: None, wait_for="[data-widget]", note=print):
-    """A page of this context with these widgets. `note` gets what goes wrong in it, and each other address it asks for."""
+def open_page(context):
+    """A page whose `problems` are what goes wrong in it and each address that it should not ask for."""
+    page = context.new_page()
+    page.problems = []
+    page.on("console", lambda message: message.type in ("error", "warning") and page.problems.append(message.text))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    return page
+
+
+def show_in(page, widgets, still=STILL, change_state=lambda state: None, wait_for="[data-widget]"):
+    """Shows these widgets in an open page."""
     pages = {
         URL: {"body": page_html(widgets, still, change_state), "content_type": "text/html"},
         URL + "afm-host.js": {"body": HOST.read_text("utf-8"), "content_type": "text/javascript"},
@@ -42,32 +51,51 @@ def show_in(context, widgets, still=STILL, change_state=lambda state: None, wait
 
     def answer(route):
         if route.request.url not in pages:
-            note(route.request.url)
+            page.problems.append(route.request.url)
             return route.abort()
         route.fulfill(**pages[route.request.url])
 
-    context.route("http*://**/*", answer)
-    page = context.new_page()
-    page.on("console", lambda message: message.type in ("error", "warning") and note(message.text))
-    page.on("pageerror", lambda error: note(str(error)))
+    page.route("http*://**/*", answer)
     page.goto(URL)
     page.wait_for_selector(wait_for)
-    return page
+
+
+@pytest.fixture(scope="module")
+def used_page(browser):
+    """A page for all tests of a file: a new window takes longer than the rest of a short test."""
+    page = open_page(browser.new_context())
+    yield page
+    page.context.close()
 
 
 @pytest.fixture
-def show(browser):
-    """Shows widgets on a static page without a kernel; claims that nothing was requested but the page and the host."""
-    contexts, problems = [], []
+def show(browser, used_page):
+    """Shows widgets on a static page without a kernel; claims that nothing was requested but the page and the host.
 
-    def show(*widgets, still=STILL, change_state=lambda state: None, wait_for="[data-widget]", **options):
-        context = browser.new_context(**{"viewport": {"width": 900, "height": 900}, **options})
-        contexts.append(context)
-        return show_in(context, widgets, still, change_state, wait_for, lambda problem: problems.append(problem))
+    The first page of a test has served other tests, unless it is asked for with `fresh` or with options of a context.
+    """
+    pages = []
+
+    def show(*widgets, viewport={"width": 900, "height": 900}, fresh=False, **options):
+        how = {name: options.pop(name) for name in ("still", "change_state", "wait_for") if name in options}
+        if pages or fresh or options:
+            page = open_page(browser.new_context(**options))
+        else:
+            page = used_page
+        pages.append(page)
+        page.set_viewport_size(viewport)
+        show_in(page, widgets, **how)
+        return page
 
     yield show
-    for context in contexts:
-        context.close()
+    problems = [problem for page in pages for problem in page.problems]
+    for page in pages:
+        if page is not used_page:
+            page.context.close()
+    used_page.goto("about:blank")
+    used_page.mouse.move(0, 0)
+    used_page.unroute_all(behavior="ignoreErrors")
+    used_page.problems.clear()
     assert problems == []
 
 
