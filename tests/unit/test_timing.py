@@ -1,13 +1,16 @@
 import time
+from itertools import permutations
 
 from multihead.timing import interleaved_medians
 
 
-def test_calls_take_turns_and_the_first_turn_is_not_counted():
+def test_calls_take_turns_in_every_order():
     order = []
-    calls = {name: lambda name=name: order.append(name) for name in "ab"}
-    assert set(interleaved_medians(calls, rounds=3)) == {"a", "b"}
-    assert order == list("abababab")
+    calls = {name: lambda name=name: order.append(name) for name in "abc"}
+    assert set(interleaved_medians(calls, rounds=99)) == set("abc")
+    turns = ["".join(order[i : i + 3]) for i in range(0, 300, 3)]
+    assert {"".join(sorted(turn)) for turn in turns} == {"abc"}
+    assert min(turns.count("".join(turn)) for turn in permutations("abc")) >= 5
 
 
 def test_the_median_is_that_of_the_counted_turns():
