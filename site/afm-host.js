@@ -142,8 +142,13 @@ const near = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) start(target);
 }, { rootMargin: "100%" });
 function start(view) {
+    const script = waiting.get(view);
+    if (!waiting.delete(view)) return;
     near.unobserve(view);
-    revive(view, waiting.get(view));
+    revive(view, script);
+}
+function startAll() {
+    for (const view of [...waiting.keys()]) start(view);
 }
 
 for (const script of document.querySelectorAll(VIEW)) {
@@ -158,4 +163,6 @@ for (const script of document.querySelectorAll(VIEW)) {
     near.observe(view);
 }
 // An address like #s=... speaks to a widget, which has to hear it wherever it is.
-if (location.hash.includes("=")) for (const view of waiting.keys()) start(view);
+if (location.hash.includes("=")) startAll();
+// Tab goes from control to control, and a still has none.
+addEventListener("keydown", ({ key }) => key === "Tab" && startAll());

@@ -65,6 +65,17 @@ CELLS = {
         "w.score, w.layer, w.head, w.sentence, w.relation = '나', 1, 3, 1, 'r'",
         "print('READ', w.score, w.layer, w.head, w.sentence, w.relation, len(w.arcs()))",
     ],
+    "LesionLab": [
+        "from multihead.grammar import Clause, Sentence\nfrom multihead.widgets import LesionLab\nw = LesionLab()\nw",
+        "w.sentence = Sentence((Clause('동생', '우산', '내일'),))\nw.masked, w.off = 2, [(1, 2), (2, 4)]",
+        "print('READ', w.sentence.surface, w.masked, w.off, next(iter(w.answers)))",
+    ],
+    "Timelapse": [
+        "from multihead.neighbours import NeighbourModel, train\nfrom multihead.widgets import Timelapse\n"
+        "w = Timelapse([train(NeighbourModel(2, seed=0), seed=0, steps=20, record_at=[0, 10, 20])])\nw",
+        "w.step = 20",
+        "print('READ', w.step)",
+    ],
     "SentenceExplorer": ["from multihead.widgets import SentenceExplorer\nSentenceExplorer()"],
     "TrainingLab": [
         "from multihead.widgets import TrainingLab\nw = TrainingLab(h=2, d_model=8)\nw",
@@ -284,6 +295,37 @@ def test_every_trait_of_the_head_atlas_is_set_and_read_by_python(notebook):
     widget.locator("button[name=best]").click()
     cells.run(2)
     cells[2].locator(".jp-OutputArea-output", has_text="READ 가 2 1 0 r 1").wait_for()
+
+
+def test_a_sentence_and_heads_switched_off_go_both_ways(notebook):
+    cells = notebook["LesionLab"]
+    cells.run(0)
+    widget = cells.page.locator("[data-widget=LesionLab]")
+    widget.wait_for()
+    cells.run(1)
+    widget.locator("[data-out=written]", has_text="동생이").wait_for()
+    widget.locator("[name=masked][value='2']:checked").wait_for(state="attached")
+    assert widget.locator("[name^=head_]:not(:checked)").evaluate_all("all => all.map((box) => box.name)") == [
+        "head_1-2", "head_2-4",
+    ]  # fmt: skip
+
+    widget.locator("select[name=object_0]").select_option("편지")
+    widget.locator("[name='head_1-2']").check()
+    answer = widget.locator("[data-out=answer_0]").inner_text()
+    cells.run(2)
+    cells[2].locator(".jp-OutputArea-output", has_text=re.compile(rf"READ .*편지.* 2 \(\(2, 4\),\) {answer}")).wait_for()
+
+
+def test_the_step_of_a_recording_goes_both_ways(notebook):
+    cells = notebook["Timelapse"]
+    cells.run(0)
+    widget = cells.page.locator("[data-widget=Timelapse]")
+    widget.wait_for()
+    cells.run(1)
+    widget.locator("[data-out=step]", has_text="20 / 20걸음").wait_for()
+    widget.locator("input[name=step]").fill("1")
+    cells.run(2)
+    cells[2].locator(".jp-OutputArea-output", has_text="READ 10").wait_for()
 
 
 def test_a_sentence_of_the_reader_is_answered_by_the_kernel(notebook):

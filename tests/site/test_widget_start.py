@@ -26,3 +26,14 @@ def test_an_address_that_speaks_to_a_widget_finds_it_alive_wherever_it_is(show):
     page.reload()
     page.locator("[data-widget]").nth(3).wait_for()
     assert page.evaluate("scrollY") == 0
+
+
+def test_tab_does_not_pass_over_a_widget_that_is_still_a_still(show):
+    page = show(*four_widgets(), still=TALL_STILL)
+    assert page.locator("[data-widget]").count() < 4
+    page.keyboard.press("Tab")
+    page.locator("[data-widget]").nth(3).wait_for()
+    assert page.locator("[data-widget]").count() == 4
+    page.locator(".afm-view").last.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    assert page.locator("[data-widget]").count() == 4, "a widget started twice"
