@@ -6,8 +6,8 @@ All variants are measured in turns within one run, and given as ratios to MHA of
 "attention" is what reads the cache: the new query against all keys and values. "step" is all of module(x, cache=cache),
 where the four projections, which a cache does not make smaller, are added.
 
-In float16, the usual type of a cache, GQA's attention reaches x 3.7 to 4.2 of 4.0 at 16,384 tokens; but PyTorch's product
-of a single query is slow there, and MHA's has h of them. In float32 it stays near x 3.0 (both on two cores). Reading
+In float16, the usual type of a cache, GQA's attention ran at x 3.7 to 5.3 at 16,384 tokens, past the limit: PyTorch's
+product of a single query is slow there, and MHA has h of them. In float32 it stays near x 3.0 (both on two cores). Reading
 K and V is not what is missing: one query a group, which reads as much, ran at x 3.95, two at x 3.3, four, as here, at
 x 2.8 to 3.1, eight at x 2.1. The rest goes into matrix products with so few rows, q kᵀ above all. Nothing else that
 computes the same was faster than one F.scaled_dot_product_attention over folded groups:
