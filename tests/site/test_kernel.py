@@ -167,6 +167,13 @@ class Cells:
                 return
         raise AssertionError(f"cell {index} does not run")
 
+    def show(self, name):
+        """Runs the first cell; the widget that it puts out."""
+        self.run(0)
+        widget = self.page.locator(f"[data-widget={name}]")
+        widget.wait_for()
+        return widget
+
 
 def wait_for_kernel(page):
     """JupyterLab now and then does not notice that its kernel is ready, and does once it is loaded again."""
@@ -209,9 +216,7 @@ def notebook(lab, browser):
 def test_python_and_the_widget_move_each_other(notebook):
     cells = notebook["HeadSplitter"]
     page = cells.page
-    cells.run(0)
-    widget = page.locator("[data-widget=HeadSplitter]")
-    widget.wait_for()
+    widget = cells.show("HeadSplitter")
     d_k = widget.locator("[data-out=d_k]")
     assert d_k.inner_text() == "16" and widget.locator(".mh-chip").count() == 20
 
@@ -281,10 +286,7 @@ def test_every_trait_of_the_other_widgets_is_set_and_read_by_python(notebook):
 
 def test_every_trait_of_the_head_atlas_is_set_and_read_by_python(notebook):
     cells = notebook["HeadAtlas"]
-    page = cells.page
-    cells.run(0)
-    widget = page.locator("[data-widget=HeadAtlas]")
-    widget.wait_for()
+    widget = cells.show("HeadAtlas")
     cells.run(1)
     widget.locator("[data-out=head]", has_text="1-3").wait_for()
     values = {name: widget.locator(f"select[name={name}]").input_value() for name in ("score", "sentence", "relation")}
@@ -299,9 +301,7 @@ def test_every_trait_of_the_head_atlas_is_set_and_read_by_python(notebook):
 
 def test_a_sentence_and_heads_switched_off_go_both_ways(notebook):
     cells = notebook["LesionLab"]
-    cells.run(0)
-    widget = cells.page.locator("[data-widget=LesionLab]")
-    widget.wait_for()
+    widget = cells.show("LesionLab")
     cells.run(1)
     widget.locator("[data-out=written]", has_text="동생이").wait_for()
     widget.locator("[name=masked][value='2']:checked").wait_for(state="attached")
@@ -318,9 +318,7 @@ def test_a_sentence_and_heads_switched_off_go_both_ways(notebook):
 
 def test_the_step_of_a_recording_goes_both_ways(notebook):
     cells = notebook["Timelapse"]
-    cells.run(0)
-    widget = cells.page.locator("[data-widget=Timelapse]")
-    widget.wait_for()
+    widget = cells.show("Timelapse")
     cells.run(1)
     widget.locator("[data-out=step]", has_text="20 / 20걸음").wait_for()
     widget.locator("input[name=step]").fill("1")
@@ -330,9 +328,7 @@ def test_the_step_of_a_recording_goes_both_ways(notebook):
 
 def test_a_sentence_of_the_reader_is_answered_by_the_kernel(notebook):
     cells = notebook["SentenceExplorer"]
-    page = cells.page
-    cells.run(0)
-    widget = page.locator("[data-widget=SentenceExplorer]")
+    widget = cells.show("SentenceExplorer")
     widget.locator("[name=text_choice]").select_option("own")
     widget.locator("[name=text]").fill("My friend wrote a letter.")
     widget.locator("[name=text_compute]").click()
@@ -342,9 +338,7 @@ def test_a_sentence_of_the_reader_is_answered_by_the_kernel(notebook):
 
 def test_a_run_trained_in_the_browser_can_be_taken_to_python(notebook):
     cells = notebook["TrainingLab"]
-    page = cells.page
-    cells.run(0)
-    widget = page.locator("[data-widget=TrainingLab]")
+    widget = cells.show("TrainingLab")
     cells.run(1)
     widget.locator("section[data-run='1']").wait_for()
     widget.locator("button[name=play]").click()
