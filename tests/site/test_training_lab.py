@@ -1,7 +1,7 @@
 """TrainingLab on a static page: a Worker trains, and the page shows what becomes of the heads."""
 
 import pytest
-from widget_page import LUMINANCE, is_dark, out, render_and_remove
+from widget_page import LUMINANCE, is_dark, longest_task, out, render_and_remove
 
 from multihead.widgets import TrainingLab
 
@@ -35,6 +35,17 @@ def step_of(page):
     return int(out(page, "step").split(" /")[0])
 
 
+def wait_until_it_rests(page):
+    """The step at which the lab stays; the one that the Worker is at when it is told to stop may still come."""
+    page.evaluate("window.before = null")
+    page.wait_for_function("""() => {
+        const now = document.querySelector("[data-out=step]").textContent;
+        if (now !== before) [window.before, window.since] = [now, performance.now()];
+        return performance.now() - since > 800;
+    }""")  # fmt: skip
+    return step_of(page)
+
+
 def numbers(page):
     """Accuracy, loss and the captions of the maps of each run."""
     return page.locator("[data-run][aria-label]").evaluate_all(
@@ -43,25 +54,20 @@ def numbers(page):
     )
 
 
-def test_one_head_fails_two_divide_the_work_and_the_page_stays_responsive(open_lab, capsys):
+def test_one_head_fails_two_divide_the_work_and_the_page_stays_responsive(open_lab, browser, capsys):
     page = open_lab(TrainingLab(h=1, compare=2))
-    page.evaluate("""() => {
-        window.tasks = [];
-        new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
-            .observe({ type: "longtask" });
-        window.start = performance.now();
-    }""")
-    press(page, "play")
-    wait_for_step(page, "step > 0 && step < 400")
+
+    def begin():
+        press(page, "play")
+        wait_for_step(page, "step >= 50")
+
+    longest = longest_task(browser, page, begin)
+    with capsys.disabled():
+        print(f"\nTrainingLab, longest task of the page: {longest:.0f} ms")
+    assert longest <= 50
     one, two = page.locator("section[data-run]").all()
     assert page.locator("button[name=play]").inner_text() == "❚❚ 멈춤"
     wait_for_step(page, "step === 500")
-    seconds, tasks = page.evaluate("[(performance.now() - start) / 1000, tasks]")
-    with capsys.disabled():
-        print(f"\nTrainingLab, h = 1 and h = 2, 500 steps each: {seconds:.1f} s, long tasks {tasks}")
-    assert seconds <= 80  # two runs of at most 40 s
-    # The browser reports tasks above 50 ms. There are none on a quiet machine; training on this thread would fill it.
-    assert sum(tasks) < 0.2 * 1000 * seconds
 
     assert float(out(one, "both").removesuffix(" %")) < 30 < 99 < float(out(two, "both").removesuffix(" %"))
     assert float(out(one, "loss")) == pytest.approx(2 * 0.693, abs=0.2) and float(out(two, "loss")) < 0.1
@@ -91,10 +97,7 @@ def test_step_pause_and_reset_do_what_they_say_and_a_run_can_be_repeated(open_la
     press(page, "play")
     paused = page.locator("button[name=play]")
     assert paused.inner_text() == "▶ 시작"
-    page.wait_for_timeout(200)
-    rested = step_of(page)
-    page.wait_for_timeout(300)
-    assert step_of(page) == rested < 500
+    assert wait_until_it_rests(page) < 500
     press(page, "reset")
     page.wait_for_function("document.querySelector('[data-out=step]').textContent.startsWith('0 ')")
     page.wait_for_selector(".mh-tile")
@@ -151,9 +154,7 @@ def test_a_learning_rate_that_diverges_says_so_and_stops(open_lab):
     alert.wait_for()
     assert "h = 2의 손실이" in alert.inner_text() and "발산했으므로 학습을 멈추었습니다" in alert.inner_text()
     assert "학습률 1보다 작은 값" in alert.inner_text()
-    stopped = step_of(page)
-    page.wait_for_timeout(300)
-    assert step_of(page) == stopped < 50 and page.locator("button[name=play]").is_disabled()
+    assert wait_until_it_rests(page) < 50 and page.locator("button[name=play]").is_disabled()
     page.locator("select[name=learning_rate]").select_option("0.003")
     press(page, "play")
     wait_for_step(page, "step >= 10")
@@ -175,10 +176,7 @@ def test_a_hidden_tab_rests_and_goes_on_when_it_is_back(open_lab):
     press(page, "play")
     wait_for_step(page, "step >= 10")
     hide(page, True)
-    page.wait_for_timeout(200)
-    rested = step_of(page)
-    page.wait_for_timeout(600)
-    assert step_of(page) == rested
+    rested = wait_until_it_rests(page)
     hide(page, False)
     wait_for_step(page, f"step > {rested}")
 

@@ -143,6 +143,18 @@ def assert_readable(page, selectors):
         assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
 
 
+def longest_task(browser, page, act):
+    """Milliseconds for which the page's thread is busy at one go while `act` runs; a browser calls 50 long.
+
+    Of processor time: what else the machine does meanwhile makes no task longer.
+    """
+    browser.start_tracing(page=page, categories=["toplevel"])
+    act()
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    own = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"}
+    return max(e.get("tdur", 0) / 1000 for e in events if "RunTask" in e["name"] and (e["pid"], e["tid"]) in own)
+
+
 def drag_sliders(page, resting):
     """Drags each slider from end to end and lets it rest at its value; the nodes and listeners that there are then."""
     page.evaluate(
