@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from shutil import rmtree
 
 from node import NODE
 from sphinx.errors import ExtensionError
@@ -17,6 +18,7 @@ def index_pages(app, exception):
         return
     if entry.exists() and all(page.stat().st_mtime <= entry.stat().st_mtime for page in outdir.rglob("*.html")):
         return
+    rmtree(entry.parent, ignore_errors=True)  # the names of its files follow from their content: old ones would stay
     command = [NODE, Path(app.confdir, "node_modules/.bin/pagefind"), "--site", outdir, "--exclude-selectors", LEFT_OUT]
     pagefind = subprocess.run(command, capture_output=True, text=True)
     if pagefind.returncode:

@@ -13,7 +13,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from shutil import rmtree
 
-from fontTools import subset
+from cut_font import cut_font
 from node import NODE
 from sphinx.errors import ExtensionError
 
@@ -68,15 +68,6 @@ def icons(css):
     return "".join(chr(int(code, 16)) for code in re.findall(r'content:\s*"\\([0-9a-f]{4})"', css))
 
 
-def cut_font(source, text, target):
-    options = subset.Options(flavor="woff2", notdef_outline=True, hinting=False)
-    font = subset.load_font(source, options)
-    subsetter = subset.Subsetter(options)
-    subsetter.populate(text=text)
-    subsetter.subset(font)
-    subset.save_font(font, target, options)
-
-
 def keep_what_is_used(app, exception):
     if exception or app.builder.name != "html":
         return
@@ -95,11 +86,10 @@ def keep_what_is_used(app, exception):
         for path, html in linking.items():
             path.write_text(link_joined(html, version), "utf-8")
         for font in static.glob("vendor/fontawesome/webfonts/*.woff2"):
-            cut_font(font, icons(css), font)
-        for font in Path(app.confdir, "node_modules/katex/dist/fonts").glob("*.woff2"):
-            target = static / "vendor/katex/fonts" / font.name
-            target.parent.mkdir(exist_ok=True)
-            cut_font(font, "".join(pages.values()), target)
+            cut_font(font, icons(css), font, notdef_outline=True)
+        for font in Path(app.confdir, "node_modules/katex/dist/fonts").glob("*.ttf"):
+            target = static / "vendor/katex/fonts" / font.with_suffix(".woff2").name
+            cut_font(font, "".join(pages.values()), target, notdef_outline=True)
     for path in {path for pattern in UNUSED for path in static.glob(pattern)}:
         rmtree(path) if path.is_dir() else path.unlink()
 

@@ -155,7 +155,7 @@ def train(
     if not wanted or not wanted <= set(range(steps + 1)):
         raise ValueError(f"기록할 걸음은 0부터 {steps}까지입니다. 받은 값: {sorted(wanted)}")
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, fused=True)
     records = []
     with _one_thread():
         for step in progress(range(steps + 1), f"h = {model.attention.num_heads}, 시드 {seed}"):

@@ -12,7 +12,7 @@ from fontTools.ttLib import TTFont
 
 
 class SmallBook:
-    """One notebook and one module below `folder`, built by our Makefile."""
+    """Two notebooks and one module below `folder`, built by our Makefile."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -21,14 +21,18 @@ class SmallBook:
         shutil.copytree(ROOT / "site", folder / "site", ignore=shutil.ignore_patterns("__pycache__", "*.mo"))
         for name in (".venv", "node_modules"):
             (folder / name).symlink_to(ROOT / name)
-        (folder / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+        (folder / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n- file: second\n")
         self.module = folder / "src" / "constants.py"
         self.module.parent.mkdir()
 
-    def write(self, code):
+    def write(self, code, second="1 + 1"):
+        self._write("index", code)
+        self._write("second", second)
+
+    def _write(self, name, code):
         cells = [nbformat.v4.new_markdown_cell("# 작은 책\n\n한 문단입니다."), nbformat.v4.new_code_cell(code)]
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), self.folder / "index.ipynb")
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), self.folder / f"{name}.ipynb")
 
     def build(self):
         """Exit status and what the build printed."""
@@ -52,6 +56,23 @@ class SmallBook:
 @pytest.fixture
 def book(tmp_path):
     return SmallBook(tmp_path)
+
+
+def test_notebooks_are_executed_side_by_side(book):
+    """Each waits until the other has begun."""
+    meet = """
+from pathlib import Path
+from time import sleep
+
+Path("{own}").touch()
+for _ in range(300):
+    sleep(0.1)
+    if Path("{other}").exists():
+        break
+assert Path("{other}").exists()
+"""
+    book.write(meet.format(own="a", other="b"), meet.format(own="b", other="a"))
+    assert book.build()[0] == 0
 
 
 def test_cell_that_raises_fails_the_build(book):
@@ -80,7 +101,8 @@ def test_changed_constant_in_src_changes_the_page_and_no_change_does_nothing(boo
     assert "no targets are out of date" in printed
     assert book.icons == icons != {}
     html = book.folder / "_build/html"
-    left_the_book = [html / name for name in ("chapters/old.html", "_images/0.png", "_static/widgets/0.json")]
+    names = ("chapters/old.html", "_images/0.png", "_static/widgets/0.json", "pagefind/fragment/ko_0.pf_fragment")
+    left_the_book = [html / name for name in names]
     for file in left_the_book:
         file.parent.mkdir(exist_ok=True)
         file.touch()
