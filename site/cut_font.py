@@ -16,7 +16,7 @@ def cut_font(source, text, target, weights=None, **options):
     options = subset.Options(flavor="woff2", hinting=False, **options)
     font = subset.load_font(source, options)
     subsetter = subset.Subsetter(options)
-    subsetter.populate(text=text)
+    subsetter.populate(unicodes=map(ord, set(text)))
     subsetter.subset(font)
     if weights:
         font = instancer.instantiateVariableFont(font, {"wght": weights})

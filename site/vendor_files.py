@@ -3,11 +3,14 @@
 They go straight into the output: Jupyter Book adds every script below a source folder `_static/` to every page.
 """
 
+import socket
+import time
 from pathlib import Path
 from shutil import copy2
+from subprocess import PIPE, Popen
 
-import sphinxcontrib.katex
 from node import NODE
+from sphinxcontrib import katex
 
 # what, and where below _static/
 FILES = {
@@ -28,13 +31,30 @@ def copy_vendor_files(app):
             copy2(path, target)
 
 
+def start_server(folder, timeout):
+    """The server that draws formulas, and a Unix socket to it, which exists a moment before anybody listens.
+
+    sphinxcontrib-katex connects in that moment and fails, or tries again over TCP, where a formula waits 80 ms for
+    acknowledgements.
+    """
+    path = str(folder / "katex.sock")
+    process = Popen(katex.KaTeXServer.build_command(socket=path), stdin=PIPE, stdout=PIPE, cwd=folder)
+    connection = socket.socket(socket.AF_UNIX)
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        try:
+            connection.connect(path)
+            return process, connection
+        except (FileNotFoundError, ConnectionRefusedError):
+            time.sleep(0.001)
+    raise katex.KaTeXServer.timeout_error(timeout)
+
+
 def setup(app):
     # Formulas are drawn at build time, by our Node; a mistake in one stops the build, a busy machine does not.
-    sphinxcontrib.katex.NODEJS_BINARY = NODE
-    sphinxcontrib.katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
-    sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60.0
-    # Its Unix socket exists a moment before it listens, and a connection in that moment fails; over TCP it retries.
-    server = sphinxcontrib.katex.KaTeXServer
-    server.start_server_process = server.start_network_socket
+    katex.NODEJS_BINARY = NODE
+    katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
+    katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
+    katex.KaTeXServer.start_server_process = start_server
     app.connect("builder-inited", copy_vendor_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
