@@ -4,6 +4,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # torch's threads sleep while they wait: on a busy machine, spinning ones made a chapter eight times slower.
 export OMP_WAIT_POLICY := passive
+# Compiled modules are kept, also where the environment forbids it: else each kernel compiles torch and transformers anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: book serve zip test test-colab repository lab bench clean
 .DEFAULT_GOAL := book
