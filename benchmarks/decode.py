@@ -7,10 +7,10 @@ All variants are measured in turns within one run, and given as ratios to MHA of
 where the four projections, which a cache does not make smaller, are added.
 
 In float16, the usual type of a cache, GQA's attention ran at x 3.7 to 5.3 at 16,384 tokens, past the limit: PyTorch's
-product of a single query is slow there, and MHA has h of them. In float32 it stays near x 3.0 (both on two cores). Reading
-K and V is not what is missing: one query a group, which reads as much, ran at x 3.95, two at x 3.3, four, as here, at
-x 2.8 to 3.1, eight at x 2.1. The rest goes into matrix products with so few rows, q kᵀ above all. Nothing else that
-computes the same was faster than one F.scaled_dot_product_attention over folded groups:
+product of a single query is slow there, and MHA has h of them. In float32 it ran at x 2.8 to 3.8, mostly near x 3.1 (both
+on two cores). Reading K and V is not what is missing: within one run one query a group, which reads as much, came to
+x 3.95, two to x 3.3, four, as here, to x 2.8 to 3.1, eight to x 2.1. The rest goes into matrix products with so few rows,
+q kᵀ above all. Nothing else that computes the same was faster than one F.scaled_dot_product_attention over folded groups:
 
     x 2.8 to 2.95    keys in chunks of 256 to 4,096 as batch, merged by their log-sum-exp (flash-decoding)
     x 1.8 to 2.5     the same with one or two query rows a product, to read each chunk again from the processor's cache
