@@ -9,9 +9,8 @@ import logging
 from jupyter_cache import get_cache
 from jupyter_cache.executors import load_executor
 
-
 logger = logging.getLogger(__name__)
-logger.setLevel(logging.INFO)  # the executor tells as much as this one would: which notebook begins and ends
+logger.setLevel(logging.INFO)  # with it the executor says which notebook begins and ends
 
 
 def execute_notebooks(app, env, docnames):

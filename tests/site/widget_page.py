@@ -5,6 +5,7 @@ fixture ``show`` is for every test of this folder (conftest.py).
 """
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -143,16 +144,20 @@ def assert_readable(page, selectors):
         assert pairs and min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 4.5, selector
 
 
-def longest_task(browser, page, act):
-    """Milliseconds for which the page's thread is busy at one go while `act` runs; a browser calls 50 long.
+def tasks_of_threads(browser, page, act):
+    """{"CrRendererMain": [ms, ...], "DedicatedWorker thread": [...], ...}: the tasks of the browser while `act` runs.
 
-    Of processor time: what else the machine does meanwhile makes no task longer.
+    In processor time: what else the machine does meanwhile makes none longer. A browser calls a task above 50 ms long.
     """
     browser.start_tracing(page=page, categories=["toplevel"])
     act()
     events = json.loads(browser.stop_tracing())["traceEvents"]
-    own = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"}
-    return max(e.get("tdur", 0) / 1000 for e in events if "RunTask" in e["name"] and (e["pid"], e["tid"]) in own)
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    tasks = defaultdict(list)
+    for e in events:
+        if "RunTask" in e["name"]:
+            tasks[names.get((e["pid"], e["tid"]))].append(e.get("tdur", 0) / 1000)
+    return tasks
 
 
 def drag_sliders(page, resting):
