@@ -24,15 +24,15 @@ def attention_weights(
     Arguments and errors as in :func:`scaled_dot_product_attention`.
     """
     scale = q.shape[-1] ** -0.5 if scale is None else scale
-    scores = q * scale @ k.transpose(-2, -1)  # (..., T, S)
-    # Without gradients the weights take the memory of the scores: new memory costs as much as the softmax itself.
-    out = None if torch.is_grad_enabled() else scores
+    # In float32 at least, as the fused kernel: a score beyond 65,504 would be infinite in float16.
+    dtype = torch.promote_types(q.dtype, torch.float32)
+    scores = q.to(dtype) * scale @ k.to(dtype).transpose(-2, -1)  # (..., T, S)
     if mask is None:
-        return torch.softmax(scores, -1, out=out)
+        return scores.softmax(-1).to(q.dtype)
     check_mask(mask, scores.shape)
     # The lowest finite number instead of -inf: a fully masked row stays finite forwards and backwards, and becomes zero.
-    weights = torch.softmax(scores.masked_fill_(~mask, torch.finfo(scores.dtype).min), -1, out=out)
-    return torch.where(mask, weights, weights.new_zeros(()), out=out)
+    weights = scores.masked_fill(~mask, torch.finfo(dtype).min).softmax(-1).masked_fill(~mask, 0)
+    return weights.to(q.dtype)
 
 
 def scaled_dot_product_attention(
@@ -49,7 +49,7 @@ def scaled_dot_product_attention(
     mask    boolean, broadcastable to (..., T, S); True = may attend
     scale   factor of the scores, 1/√d_k unless given
 
-    Returns the output (..., T, d_v) and the weights (..., T, S).
+    Returns the output (..., T, d_v) and the weights (..., T, S). Any transform of torch.func may be applied.
     Raises ValueError for a mask that is not boolean or does not broadcast.
     """
     weights = attention_weights(q, k, mask, scale=scale)
@@ -86,9 +86,8 @@ def padding_mask(lengths: Tensor, S: int | None = None) -> Bool[Tensor, "B 1 1 S
     lengths   (B,) whole numbers: how many real tokens each sentence has
     S         padded length, the longest sentence unless given
     """
-    longest = int(lengths.max())
-    S = longest if S is None else S
-    if longest > S or int(lengths.min()) < 0:
+    S = max(lengths.tolist(), default=0) if S is None else S
+    if not all(0 <= length <= S for length in lengths.tolist()):
         raise ValueError(f"문장 길이는 0 이상 S 이하여야 합니다: 길이 = {lengths.tolist()}, S = {S}")
     return (torch.arange(S, device=lengths.device) < lengths[:, None])[:, None, None]
 
@@ -130,33 +129,32 @@ class MultiHeadAttention(nn.Module):
         """Self-attention of ``query``, or cross-attention to ``key`` and ``value`` if they are given.
 
         query (B, T, D)   key, value (B, S, D), both the query unless given (value: the key, if only that is given)
-        mask           boolean, broadcastable to (B, h, T, S) and of 2 or 4 dimensions; True = may attend
+        mask           boolean, (T, S) or of 4 dimensions that broadcast to (B, h, T, S); True = may attend
         cache          keys and values of earlier calls; the new ones are added, and attention becomes causal
-        need_weights   also return the weights; without them the fused kernel of PyTorch does the work
+        need_weights   also return the weights; without them the fused kernel of PyTorch does the work, which has
+                       no second derivatives and no forward-mode ones (torch.func.jvp)
 
         Returns the output (B, T, D) and None or the weights (B, h, T, S): per head, before dropout.
-        Raises ValueError for inputs of another width and for masks that are not boolean or do not fit.
+        Raises ValueError for inputs of another width and for masks that are not boolean, do not fit or may mean two
+        things. The cache is then as it was.
         """
-        if cache is not None and key is not None:
+        if cache is not None and (key is not None or value is not None):
             raise ValueError("cache는 셀프 어텐션에만 쓸 수 있습니다. key와 value를 빼고 부르십시오.")
         key = query if key is None else key
         value = key if value is None else value
         self._check_inputs(query, key, value)
+        B, T, S = *query.shape[:2], key.shape[1] + (cache.length if cache is not None else 0)
+        if mask is not None:
+            _check_whose_mask(mask, B, T)
+            check_mask(mask, (B, self.num_heads, T, S))
+        if cache is not None:
+            mask = _also_causal(mask, T, S, query.device)
 
         q = split_heads(self.W_Q(query), self.num_heads)  # (B, h, T, d_k)
         k = split_heads(self.W_K(key), self.num_kv_heads)  # (B, h, S, d_k)
         v = split_heads(self.W_V(value), self.num_kv_heads)  # (B, h, S, d_k)
         if cache is not None:
             k, v = cache.append(k, v)
-            mask = _also_causal(mask, q.shape[2], k.shape[2], q.device)
-        if mask is not None:
-            if mask.dim() == 3:
-                raise ValueError(
-                    f"3차원 마스크 {tuple(mask.shape)}는 첫 차원이 배치인지 헤드인지 알 수 없습니다. "
-                    "mask[:, None] (배치마다) 또는 mask[None] (헤드마다)으로 4차원을 만드십시오."
-                )
-            check_mask(mask, (*q.shape[:3], k.shape[2]))
-
         heads, weights = self._attend(q, k, v, mask, need_weights)  # (B, h, T, d_k), (B, h, T, S)
         return self.W_O(merge_heads(heads)), weights
 
@@ -223,11 +221,26 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
     """ValueError unless ``mask`` is boolean and broadcasts to ``shape`` = (..., T, S)."""
     if mask.dtype != torch.bool:
         raise ValueError(
-            f"마스크는 torch.bool이어야 합니다(True = 볼 수 있음): {mask.dtype}. 1과 0으로 된 마스크라면 mask.bool()로 바꾸십시오."
+            f"마스크는 torch.bool이어야 합니다(True = 볼 수 있음): {mask.dtype}. 1과 0으로 된 마스크라면 mask.bool()로, "
+            "토크나이저의 attention_mask (B, S)라면 mask.bool()[:, None, None]으로 바꾸십시오."
         )
     fits = mask.dim() <= len(shape) and all(m in (1, s) for m, s in zip(reversed(mask.shape), reversed(shape)))
     if not fits:
         raise ValueError(f"마스크 {tuple(mask.shape)}를 점수 {tuple(shape)} = (..., T, S)에 맞출 수 없습니다.")
+
+
+def _check_whose_mask(mask: Tensor, B: int, T: int) -> None:
+    """ValueError for a mask whose first axis may be the sentence as well as the head or the query."""
+    if mask.dim() == 3:
+        raise ValueError(
+            f"3차원 마스크 {tuple(mask.shape)}는 첫 차원이 배치인지 헤드인지 알 수 없습니다. "
+            "mask[:, None] (배치마다) 또는 mask[None] (헤드마다)으로 4차원을 만드십시오."
+        )
+    if mask.dim() == 2 and mask.shape[0] == B == T > 1:
+        raise ValueError(
+            f"배치 크기와 쿼리의 길이가 {B}로 같아서 2차원 마스크 {tuple(mask.shape)}의 행이 문장인지 쿼리인지 알 수 없습니다. "
+            "mask[None, None] (쿼리마다) 또는 mask[:, None, None] (문장마다)으로 4차원을 만드십시오."
+        )
 
 
 def _also_causal(mask: Tensor | None, T: int, S: int, device: torch.device) -> Tensor | None:

@@ -29,14 +29,14 @@ class GroupedQueryAttention(MultiHeadAttention):
 
     def _attend(self, q, k, v, mask, need_weights):
         """The queries of a group lie one below the other, like one longer query: K and V are read once, never repeated."""
-        B, h, T, d_k = q.shape
+        h, g, T = self.num_heads, self.num_kv_heads, q.shape[2]
         if mask is not None:
-            mask = _folded(mask, h, self.num_kv_heads, T)
-        q = q.reshape(B, self.num_kv_heads, -1, d_k)  # (B, h, T, d_k) -> (B, g, h/g · T, d_k)
+            mask = _folded(mask, h, g, T)
+        q = q.contiguous().unflatten(1, (g, h // g)).flatten(2, 3)  # (B, h, T, d_k) -> (B, g, h/g · T, d_k)
         heads, weights = super()._attend(q, k, v, mask, need_weights)
         if need_weights:
-            weights = weights.reshape(B, h, T, -1)
-        return heads.reshape(B, h, T, d_k), weights
+            weights = weights.unflatten(2, (h // g, T)).flatten(1, 2)  # (B, g, h/g · T, S) -> (B, h, T, S)
+        return heads.unflatten(2, (h // g, T)).flatten(1, 2), weights
 
     @staticmethod
     def from_mha(mha: MultiHeadAttention, num_kv_heads: int) -> "GroupedQueryAttention":
@@ -75,8 +75,8 @@ def check_kv_heads(num_heads: int, num_kv_heads: int) -> None:
 def _folded(mask: Tensor, h: int, g: int, T: int) -> Tensor:
     """A mask for (B, h, T, S) as one for (B, g, h/g · T, S). Repeats it only as far as it differs between heads."""
     mask = mask.expand(1, 1, *mask.shape) if mask.dim() == 2 else mask
-    B, mask_heads, mask_T, S = mask.shape
+    _, mask_heads, mask_T, _ = mask.shape
     if mask_heads == mask_T == 1:
         return mask
     groups = 1 if mask_heads == 1 else g
-    return mask.expand(B, groups * h // g, T, S).reshape(B, groups, -1, S)
+    return mask.expand(-1, groups * h // g, T, -1).unflatten(1, (groups, h // g)).flatten(2, 3)
