@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .attention import check_divisible
+
 if TYPE_CHECKING:
     from transformers import BertModel, PreTrainedTokenizerBase
 
@@ -27,6 +29,15 @@ PACKAGED_DESCRIPTION = (
 )
 BATCH = 32  # texts that run through the model together
 HUB_SECONDS = 3.0  # how long the model hub may take to answer
+# What changes the computation of a model of type "bert". transformers 5 ignores some of these without a word.
+USUAL_BERT = {
+    "position_embedding_type": "absolute",
+    "is_decoder": False,
+    "add_cross_attention": False,
+    "pruned_heads": {},
+    "quantization_config": None,
+    "auto_map": None,  # code of the model's own
+}
 
 
 @dataclass(frozen=True)
@@ -141,11 +152,19 @@ def load_bert(name: str | os.PathLike | None = None) -> Bert:
         )
     if name is None:
         return _load(_packaged_folder(), PACKAGED, PACKAGED_DESCRIPTION)
+    from safetensors import SafetensorError
+
     if isinstance(name, os.PathLike) or name.startswith((".", "/", "~")) or os.path.isdir(name):
         folder = Path(name).expanduser()
         if not (folder / "config.json").is_file():
             raise FileNotFoundError(f"'{folder}' 폴더에 config.json이 없습니다. 모델을 저장한 폴더인지 확인하십시오.")
-        return _load(folder, str(name))
+        try:
+            return _load(folder, str(name))
+        except (OSError, SafetensorError) as error:
+            raise OSError(
+                f"'{folder}' 폴더의 모델을 읽지 못했습니다. 가중치(model.safetensors)와 토크나이저(tokenizer.json이나 "
+                "vocab.txt)가 빠지거나 깨지지 않았는지 확인하십시오."
+            ) from error
     return _load_from_hub(name)
 
 
@@ -209,12 +228,70 @@ def _load(source: str | Path, name: str, description: str = "", **options: Any) 
     from transformers import AutoConfig, AutoTokenizer, BertModel
 
     config = AutoConfig.from_pretrained(source, **options)
-    if config.model_type != "bert":
-        raise ValueError(
-            f"'{name}' 모델은 BERT가 아니라 {config.model_type} 구조입니다. "
-            "이 책의 코드는 BERT 구조(model_type이 bert)만 읽습니다. "
-            '예: "google-bert/bert-base-uncased", "google-bert/bert-base-multilingual-cased", "klue/bert-base"'
-        )
+    _refuse_another_structure(config, name)
     # eager: the other implementations never hold the weights in memory and return an empty tuple of attentions.
-    model = BertModel.from_pretrained(source, attn_implementation="eager", dtype=torch.float32, **options)
-    return Bert(model.eval(), AutoTokenizer.from_pretrained(source, **options), name, description)
+    model, loaded = BertModel.from_pretrained(
+        source,
+        attn_implementation="eager",
+        dtype=torch.float32,
+        output_loading_info=True,
+        ignore_mismatched_sizes=True,  # they are in what has been loaded, and refused below
+        **options,
+    )
+    _refuse_random_weights(loaded, name)
+    tokenizer = AutoTokenizer.from_pretrained(source, **options)
+    _refuse_another_vocabulary(tokenizer, config, name)
+    return Bert(model.eval(), tokenizer, name, description)
+
+
+def _refuse_another_structure(config: Any, name: str) -> None:
+    """Raises unless attention is computed as in MultiHeadAttention: from transformers 5 on, others load without a word."""
+    kind = config.model_type
+    if kind == "bert":
+        different = {key: getattr(config, key, usual) for key, usual in USUAL_BERT.items()}
+        different = {key: value for key, value in different.items() if value and value != USUAL_BERT[key]}
+        if not different:
+            check_divisible(config.hidden_size, config.num_attention_heads)
+            return
+        kind = "{}인".format(", ".join(f"{key} = {value!r}" for key, value in different.items()))
+    raise ValueError(
+        f"'{name}' 모델은 보통의 BERT가 아니라 {kind} 구조입니다. 이 책의 코드는 BERT 구조(model_type이 bert)만 읽습니다. "
+        '예: "google-bert/bert-base-uncased", "google-bert/bert-base-multilingual-cased", "klue/bert-base"'
+    )
+
+
+def _refuse_random_weights(loaded: dict, name: str) -> None:
+    """Raises unless every weight of the model came from its files, and every weight in the files went into the model.
+
+    transformers fills what it misses with random numbers and only warns. The pooler plays no part in this book, and
+    files may hold what stands on top of a BERT, such as cls.predictions of a masked language model.
+    """
+    missing = [weight for weight in loaded["missing_keys"] if not weight.startswith("pooler.")]
+    missing += [f"{weight} {tuple(given)} → {tuple(wanted)}" for weight, given, wanted in loaded["mismatched_keys"]]
+    body = ("embeddings.", "encoder.", "bert.embeddings.", "bert.encoder.")
+    left_over = [
+        weight
+        for weight in loaded["unexpected_keys"]
+        if (missing or weight.startswith(body)) and not weight.endswith("position_ids")  # a buffer in old files
+    ]
+    if missing or left_over:
+        raise ValueError(
+            f"'{name}'의 가중치가 BERT 구조와 맞지 않습니다. 모델에 필요한데 파일에 없거나 모양이 다른 것: {_some(missing)}. "
+            f"파일에 있는데 모델에 자리가 없는 것: {_some(left_over)}. BertModel.save_pretrained()로 저장한 폴더를 넣으십시오."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    """How many, and the first three of them."""
+    first = ", ".join(sorted(names)[:3])
+    return f"{len(names)}개({first}{', …' * (len(names) > 3)})" if names else "없음"
+
+
+def _refuse_another_vocabulary(tokenizer: Any, config: Any, name: str) -> None:
+    """Raises unless the tokens are those of the model. Without a vocabulary transformers 5 makes one of special tokens."""
+    ids = set(tokenizer.get_vocab().values())
+    if ids <= set(tokenizer.all_special_ids) or max(ids) >= config.vocab_size:
+        raise ValueError(
+            f"'{name}'의 토크나이저가 모델과 맞지 않습니다. 토크나이저의 토큰 {len(ids):,}개, 모델의 토큰 {config.vocab_size:,}개. "
+            "모델과 함께 저장한 vocab.txt나 tokenizer.json이 같은 폴더에 있는지 확인하십시오."
+        )

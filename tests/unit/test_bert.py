@@ -4,7 +4,9 @@ The tests reach no hub. A tiny random model on disk stands for "another model".
 """
 
 import importlib.util
+import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -14,11 +16,13 @@ import huggingface_hub
 import pytest
 import torch
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel, BertTokenizerFast, RobertaConfig
 from transformers.modeling_outputs import BaseModelOutput
 
 from multihead import bert as bert_module
 from multihead.bert import load_bert
+from multihead.notebook import quieten_transformers
 
 TEXT = "The cat sat on the mat because it was tired."
 LAYERS, HEADS, D = 3, 5, 35  # of the tiny model
@@ -194,6 +198,91 @@ def test_a_missing_transformers_is_answered_with_the_line_to_type(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install transformers"):
         load_bert()
+
+
+def changed(folder, target, *, weights=lambda name: [name], config=None):
+    """A copy of a model's folder whose weights have other names (several, or none) and whose config says more."""
+    copy = shutil.copytree(folder, target / "changed")
+    tensors = {new: t.clone() for name, t in load_file(copy / "model.safetensors").items() for new in weights(name)}
+    save_file(tensors, copy / "model.safetensors", metadata={"format": "pt"})
+    settings = json.loads((copy / "config.json").read_text("utf-8")) | (config or {})
+    (copy / "config.json").write_text(json.dumps(settings), "utf-8")
+    return copy
+
+
+QUERY = "encoder.layer.1.attention.self.query.weight"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"weights": lambda name: [f"model.{name}"]}, r"파일에 없거나 모양이 다른 것: 53개\(embed.*자리가 없는 것: 55개\(model\."),
+        ({"weights": lambda name: [name] * (".layer.1." not in name)}, r"16개\(encoder\.layer\.1.*, …\).*자리가 없는 것: 없음"),
+        ({"weights": lambda name: [name] * (name != QUERY)}, rf"모양이 다른 것: 1개\({QUERY}\)"),
+        ({"config": {"num_hidden_layers": 2}}, r"모양이 다른 것: 없음.*자리가 없는 것: 16개\(encoder\.layer\.2"),
+        ({"config": {"max_position_embeddings": 12}}, r"position_embeddings\.weight \(13, 35\) → \(12, 35\)\)"),
+        ({"weights": lambda name: [name, f"{name}.lora_A"]}, r"자리가 없는 것: 53개\(embeddings.*lora_A"),
+    ],
+    ids=["prefix", "no layer", "no matrix", "fewer layers", "other shape", "adapter"],
+)
+@pytest.mark.parametrize("quiet", [False, True])
+def test_weights_that_do_not_fit_are_named_and_never_replaced_by_random_ones(tiny_folder, tmp_path, change, said, quiet):
+    if quiet:
+        quieten_transformers()
+    with pytest.raises(ValueError, match=said):
+        load_bert(changed(tiny_folder, tmp_path, **change))
+
+
+def test_weights_under_the_name_of_their_task_are_loaded(tiny_folder, tmp_path):
+    """A masked language model on disk: bert.*, no pooler, and a head of its own that this book does not need."""
+    renamed = {"weights": lambda name: [] if name.startswith("pooler.") else [f"bert.{name}"]}
+    folder = changed(tiny_folder, tmp_path, **renamed)
+    tensors = load_file(folder / "model.safetensors")
+    tensors |= {"cls.predictions.bias": torch.zeros(10), "bert.embeddings.position_ids": torch.arange(13)[None]}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    want, got = (load_bert(place).attend("나는 사과를 먹었다") for place in (tiny_folder, folder))
+    assert torch.equal(want.weights, got.weights)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("position_embedding_type", "relative_key"),
+        ("position_embedding_type", "alibi"),
+        ("is_decoder", True),
+        ("add_cross_attention", True),
+        ("pruned_heads", {"0": [1]}),
+        ("auto_map", {"AutoModel": "modeling_bert.JinaBertModel"}),
+    ],
+)
+def test_a_bert_that_computes_otherwise_is_refused_like_a_model_of_another_kind(tiny_folder, tmp_path, setting, value):
+    with pytest.raises(ValueError, match=rf"보통의 BERT가 아니라.*{setting} = .*klue/bert-base"):
+        load_bert(changed(tiny_folder, tmp_path, config={setting: value}))
+
+
+def test_heads_that_do_not_divide_the_width_are_refused_with_both_numbers(tiny_folder, tmp_path):
+    with pytest.raises(ValueError, match="d_model = 35, num_heads = 4"):
+        load_bert(changed(tiny_folder, tmp_path, config={"num_attention_heads": 4}))
+
+
+@pytest.mark.parametrize("vocabulary", [None, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], [*"가나다라마바사아자차카"]])
+def test_a_vocabulary_that_is_not_the_models_is_refused(tiny_folder, tmp_path, vocabulary):
+    """Without one, transformers 5 reads every word as [UNK]; with one that is too long, a token has no vector."""
+    folder = changed(tiny_folder, tmp_path)
+    for file in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+        (folder / file).unlink(missing_ok=True)
+    if vocabulary:
+        (folder / "vocab.txt").write_text("\n".join(vocabulary), "utf-8")
+    with pytest.raises((ValueError, OSError), match="토크나이저"):
+        load_bert(folder)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_text("version https://git-lfs.github.com/spec/v1")])
+def test_a_folder_whose_weights_are_absent_or_broken_is_refused_in_korean(tiny_folder, tmp_path, damage):
+    folder = changed(tiny_folder, tmp_path)
+    damage(folder / "model.safetensors")
+    with pytest.raises(OSError, match="폴더의 모델을 읽지 못했습니다.*model.safetensors"):
+        load_bert(folder)
 
 
 # -- the hub -----------------------------------------------------------------------------------------------------
