@@ -20,6 +20,7 @@ RELATIONS = {
     "coref": ("대명사", "선행사"),
 }
 LANGUAGES = ("en", "ko")
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class AnnotatedSentence:
     def text(self) -> str:
         """What a model reads."""
         return " ".join(self.words)
+
+
+def is_word(text: str) -> bool:
+    """Neither punctuation nor a special token of BERT."""
+    return text not in SPECIAL and any(character.isalnum() for character in text)
 
 
 def load_sentences(language: str) -> list[AnnotatedSentence]:

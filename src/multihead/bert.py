@@ -10,7 +10,8 @@ Tensors count from 0, the book's "head 6-12" (layer-head) counts from 1::
 import importlib.util
 import os
 import threading
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,7 +123,7 @@ class Bert:
         hidden_states = torch.stack(output.hidden_states, 1).float().cpu()  # (B, layers + 1, T, D)
         attentions = []
         for text, length in enumerate(inputs["attention_mask"].sum(1).tolist()):
-            tokens = self.tokenizer.convert_ids_to_tokens(inputs["input_ids"][text, :length].tolist())
+            tokens = composed(self.tokenizer.convert_ids_to_tokens(inputs["input_ids"][text, :length].tolist()))
             attentions.append(Attention(tokens, weights[text, ..., :length, :length], hidden_states[text, :, :length]))
         return attentions
 
@@ -142,6 +143,11 @@ class Bert:
                 f"글이 토큰 {length}개로 나뉘어 이 모델의 한계인 {self.max_length}개를 넘습니다. 글을 줄이십시오."
             )
         return inputs
+
+
+def composed(pieces: Iterable[str]) -> list[str]:
+    """Word pieces in the Unicode form in which words are typed. Some vocabularies hold Hangul as a row of jamo."""
+    return [unicodedata.normalize("NFC", piece) for piece in pieces]
 
 
 def load_bert(name: str | os.PathLike | None = None) -> Bert:

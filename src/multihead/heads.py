@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from .annotated import RELATIONS, AnnotatedSentence
-from .bert import Attention, Bert
+from .annotated import RELATIONS, AnnotatedSentence, is_word
+from .bert import Attention, Bert, composed
 
 Head = tuple[int, int]  # (layer, head), both from 1
 
@@ -78,7 +78,7 @@ def _word_map(bert: Bert, attention: Attention, words: Sequence[str]) -> torch.T
     pieces = bert.tokenizer(list(words), is_split_into_words=True)
     inside = [token for token, word in enumerate(pieces.word_ids()) if word is not None]
     word_of_piece = torch.tensor([pieces.word_ids()[token] for token in inside])
-    if pieces.tokens() != attention.tokens or len(word_of_piece.unique()) != len(words):
+    if composed(pieces.tokens()) != attention.tokens or len(word_of_piece.unique()) != len(words):
         raise ValueError(f"토큰을 낱말에 맞추지 못했습니다. 낱말: {words}, 토큰: {attention.tokens}")
     between_pieces = attention.weights[:, :, inside][..., inside]
     layers, h, num_pieces, _ = between_pieces.shape
@@ -88,10 +88,14 @@ def _word_map(bert: Bert, attention: Attention, words: Sequence[str]) -> torch.T
 
 
 def readable_share(bert: Bert, sentences: Sequence[AnnotatedSentence]) -> float:
-    """Share of words that the tokenizer keeps readable. An English model breaks Korean into jamo or into [UNK]."""
-    words = [word for sentence in sentences for word in sentence.words]
-    spelled = ("".join(piece.removeprefix("##") for piece in bert.tokenizer.tokenize(word)) for word in words)
-    return sum(text in (word, word.lower()) for text, word in zip(spelled, words)) / len(words)
+    """Share of words that the tokenizer keeps readable; punctuation is no word.
+
+    An English model breaks Korean into jamo or into [UNK]. A piece is whole letters: jamo of different pieces do not
+    make a syllable again, those of one piece do, as in vocabularies that are written in decomposed Hangul.
+    """
+    words = [word for sentence in sentences for word in sentence.words if is_word(word)]
+    spelled = ("".join(piece.removeprefix("##") for piece in composed(bert.tokenizer.tokenize(word))) for word in words)
+    return sum(text in composed([word, word.lower()]) for text, word in zip(spelled, words)) / len(words)
 
 
 # -- which words a head joins ----------------------------------------------------------------------------------------

@@ -6,10 +6,12 @@ BERT of 12 x 12 heads that reads English and Korean.
 
 import copy
 import math
+import unicodedata
 
 import pytest
 import torch
 from other_bert import save_random_bert
+from transformers import BertTokenizerFast
 
 from multihead import heads as heads_module
 from multihead.annotated import RELATIONS, AnnotatedSentence, load_sentences, parse_sentence
@@ -135,9 +137,33 @@ def test_a_word_that_the_tokenizer_swallows_is_refused(bert):
         word_maps(bert, [AnnotatedSentence(("cats", "\u200b", "sleep"), {})])
 
 
-def test_only_a_model_that_reads_korean_keeps_korean_words_readable(bert, other):
-    assert readable_share(bert, SENTENCES) == 1 and readable_share(bert, KOREAN) < 0.3
+def test_only_a_model_that_reads_korean_keeps_korean_words_readable_and_punctuation_is_no_word(bert, other):
+    assert readable_share(bert, SENTENCES) == 1 and readable_share(bert, KOREAN) == 0
     assert readable_share(other, SENTENCES) == 1 and readable_share(other, KOREAN) == 1
+
+
+@pytest.fixture(scope="module")
+def decomposed(tmp_path_factory):
+    """A model as multilingual-uncased is: its vocabulary is written in jamo, and its tokenizer takes text apart so."""
+    folder = tmp_path_factory.mktemp("decomposed")
+    words = {unicodedata.normalize("NFD", word) for sentence in KOREAN for word in sentence.words}
+    save_random_bert(folder, words, layers=1, heads=1)
+    pieces = (folder / "vocab.txt").read_text("utf-8").splitlines()
+    BertTokenizerFast(str(folder / "vocab.txt"), strip_accents=True).save_pretrained(folder)
+    assert any(len(unicodedata.normalize("NFC", piece)) < len(piece) for piece in pieces)
+    return load_bert(folder)
+
+
+def test_a_word_is_readable_whatever_the_unicode_form_of_its_vocabulary(decomposed):
+    word = next(w for s in KOREAN for w in s.words if w == "그")  # two jamo: one piece
+    assert decomposed.tokenizer.tokenize(word) == [unicodedata.normalize("NFD", word)]
+    for form in ("NFC", "NFD"):
+        sentence = AnnotatedSentence((unicodedata.normalize(form, word), "."), {})
+        assert readable_share(decomposed, [sentence]) == 1
+        assert decomposed.attend(sentence.text).tokens == ["[CLS]", word, ".", "[SEP]"]
+        assert word_maps(decomposed, [sentence])[0].shape == (1, 1, 2, 2)
+    # Pieces of four jamo and the rest: a syllable that two pieces share is none.
+    assert 0 < readable_share(decomposed, KOREAN) < 1
 
 
 # -- relations -------------------------------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ import torch
 import traitlets
 from torch import Tensor
 
+from multihead.annotated import is_word
 from multihead.bert import PACKAGED, Attention, Bert, load_bert
 from multihead.widgets.base import Choice, IntRange, Text, Widget, join_module, pack_weights
 
 MAX_TOKENS = 64  # of one sentence; the model in the browser has no more positions (site/bert_files.py)
-SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
 
 # At most 14 tokens each. Two of them differ in one word, and so do the next two.
 PREPARED = [
@@ -87,11 +87,6 @@ class SentenceExplorer(Widget):
             return {"error": {"kind": "too_long", "count": count, "most": self._most_tokens}}, []
         attention = self._bert.attend(text)
         return {"tokens": attention.tokens}, [attention.weights.numpy().astype("<f4").tobytes()]
-
-
-def is_word(token: str) -> bool:
-    """Neither a special token nor punctuation."""
-    return token not in SPECIAL and any(character.isalnum() for character in token)
 
 
 def matched_tokens(first: list[str], second: list[str]) -> list[tuple[int, int]]:
