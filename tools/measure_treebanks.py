@@ -20,7 +20,9 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
-from train_korean_bert import CLS, FOLDER, SEP, Settings, make_model, make_tokenizer
+from train_korean_bert import CLS, FOLDER, SEP, Settings, make_model
+
+from multihead.models.korean_bert import make_tokenizer
 
 VERBS, NOUNS = {"VERB", "ADJ"}, {"NOUN", "PROPN", "PRON", "NUM"}
 RELATIONS = {"obj": VERBS, "nsubj": VERBS, "obl": VERBS, "advcl": VERBS, "acl": NOUNS, "nmod": NOUNS, "det": NOUNS}
@@ -36,7 +38,7 @@ def read_treebank(path: Path):
 
 def tokenized(sentence, tokenizer, most):
     """Token numbers with [CLS] and [SEP], and for each token the word that it belongs to (-1: none)."""
-    encoded = tokenizer.encode([form for form, *_ in sentence], is_pretokenized=True)
+    encoded = tokenizer.encode([form for form, *_ in sentence], is_pretokenized=True, add_special_tokens=False)
     if len(encoded.ids) > most - 2 or None in encoded.word_ids:
         return None
     return torch.tensor([CLS, *encoded.ids, SEP]), torch.tensor([-1, *encoded.word_ids, -1])

@@ -2,7 +2,8 @@
 
     python tools/train_korean_bert.py corpus SOURCES      # filters the texts, makes the vocabulary, counts tokens
     python tools/train_korean_bert.py train               # goes on from the last checkpoint; stop it at any time
-    python tools/train_korean_bert.py train --decay 4000  # brings the learning rate down to zero from there, and ends
+    python tools/train_korean_bert.py branch 2000         # from there, but down to learning rate zero in 2,000 steps
+    python tools/train_korean_bert.py ship                # writes the newest branch into src/multihead/data/korean_bert
 
 SOURCES is a folder with reviews.txt.xz, docs.txt.xz, ... : one sentence or short text a line, UTF-8. Where each comes
 from and under which licence stands in REGISTERS. The texts themselves are never part of this project.
@@ -10,14 +11,15 @@ from and under which licence stands in REGISTERS. The texts themselves are never
 Everything is written to the folder _training/korean_bert (--folder), which git ignores:
 
     vocab.txt, corpus.npz, corpus.json   the vocabulary, all lines as token numbers, how many were kept and why not
-    checkpoint.pt                        weights, optimizer, step: what a run goes on from
+    checkpoint.pt                        weights, optimizer, step: what a run goes on from; lost, it goes on from what
+                                         was shipped, with an optimizer that knows nothing yet
     steps/000100.safetensors, ...        the weights at that step, float16: for looking at how heads appear
-    decayed/                             weights after --decay, the ones to ship
+    branches/005000+2000.safetensors     weights of a branch from step 5,000; the run itself goes on beside it
     log.jsonl                            loss, speed, masked accuracy by register
 
 Masked language modelling as in BERT (Devlin et al. 2018, arXiv:1810.04805), without sentence pairs and dropout. The
-learning rate stays the same until --decay, so that a run need not know its length beforehand (Hägele et al. 2024,
-arXiv:2405.18392).
+learning rate of the run stays the same and comes down only in a branch, so that a run need not know its length beforehand
+(Hägele et al. 2024, arXiv:2405.18392).
 """
 
 import argparse
@@ -30,19 +32,21 @@ import re
 import time
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertForMaskedLM
 
+from multihead.models.korean_bert import FOLDER as SHIPPED
+from multihead.models.korean_bert import SPECIAL, make_tokenizer, read_weights, write_weights
+
 FOLDER = Path(__file__).parents[1] / "_training" / "korean_bert"
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-UNK, CLS, SEP, MASK = 1, 2, 3, 4
+UNK, CLS, SEP, MASK = (SPECIAL.index(token) for token in ("[UNK]", "[CLS]", "[SEP]", "[MASK]"))
 
 
 @dataclass(frozen=True)
@@ -190,17 +194,7 @@ def make_vocabulary(lines: list[str], settings: Settings) -> list[str]:
     room = settings.vocab_size - len(SPECIAL) - len(single) - len(english)
     chosen = {*single, *english, *korean[:room]}
     # The commonest first: the page that loads rows of the vocabulary needs few of them.
-    return SPECIAL + sorted(chosen, key=lambda p: (-(found[p] or letters[p.removeprefix("##")] / 100), p))
-
-
-def make_tokenizer(vocabulary: list[str]) -> Tokenizer:
-    """Greedy WordPiece, as BERT's: needs no Kiwi when it runs."""
-    tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(vocabulary)}, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.NFC(), normalizers.BertNormalizer(strip_accents=False, lowercase=True)]
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return tokenizer
+    return list(SPECIAL) + sorted(chosen, key=lambda p: (-(found[p] or letters[p.removeprefix("##")] / 100), p))
 
 
 def prepare(sources: Path, folder: Path, settings: Settings) -> None:
@@ -216,7 +210,7 @@ def prepare(sources: Path, folder: Path, settings: Settings) -> None:
 
     ids, lengths, registers, facts = [], [], [], {}
     for number, (register, kept) in enumerate(lines.items()):
-        encoded = [line.ids for line in tokenizer.encode_batch(kept)]
+        encoded = [line.ids for line in tokenizer.encode_batch(kept, add_special_tokens=False)]
         fitting = [line for line in encoded if 3 <= len(line) <= settings.max_tokens - 2]
         ids += fitting
         lengths += [len(line) for line in fitting]
@@ -331,12 +325,13 @@ class Training:
         others = [w for w in self.weights if w.dim() == 1]
         groups = [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}]
         self.optimizer = torch.optim.AdamW(groups, lr=settings.peak_rate, betas=settings.betas, fused=True)
-        self.step = self.tokens = self.epoch = self.in_epoch = 0
-        self.decay_from = self.decay_until = None
-        self.seconds = 0.0
+        self.step = self.tokens = self.epoch = self.in_epoch = self.seconds = 0
+        self.branch: range | None = None  # the steps in which the learning rate comes down to zero
 
-    # The whole state, so that a run that is stopped and one that is not end alike.
+    COUNTERS = ("step", "tokens", "epoch", "in_epoch", "seconds")
+
     def save(self) -> None:
+        """The whole state, so that a run that is stopped and one that is not end alike."""
         state = {
             "settings": asdict(self.settings),
             "weights": self.weights,
@@ -346,19 +341,27 @@ class Training:
         torch.save(state, self.folder / "checkpoint.new")
         os.replace(self.folder / "checkpoint.new", self.folder / "checkpoint.pt")
 
-    COUNTERS = ("step", "tokens", "epoch", "in_epoch", "decay_from", "decay_until", "seconds")
-
-    def load(self) -> bool:
+    def load(self) -> str:
+        """Take up the checkpoint or, without one, what was shipped. Says which."""
         path = self.folder / "checkpoint.pt"
-        if not path.exists():
-            return False
-        state = torch.load(path, weights_only=True)
-        for ours, theirs in zip(self.weights, state["weights"]):
-            ours.data.copy_(theirs)
-        self.optimizer.load_state_dict(state["optimizer"])
+        if path.exists():
+            state = torch.load(path, weights_only=True)
+            weights = state["weights"]
+            self.optimizer.load_state_dict(state["optimizer"])
+        elif (SHIPPED / "run.json").exists():
+            if (SHIPPED / "vocab.txt").read_text("utf-8").splitlines() != self.corpus.vocabulary:
+                raise ValueError(f"{SHIPPED} has another vocabulary: copy its vocab.txt to {self.folder}, then make the corpus")
+            state = json.loads((SHIPPED / "run.json").read_text("utf-8"))["counters"]
+            shipped = read_weights(SHIPPED / "model.safetensors")
+            weights = [shipped[name] for name in self.names]
+        else:
+            return "nothing"
+        with torch.no_grad():
+            for ours, theirs in zip(self.weights, weights):
+                ours.copy_(theirs)
         for name in self.COUNTERS:
             setattr(self, name, state[name])
-        return True
+        return "the checkpoint" if path.exists() else "the shipped weights"
 
     def to_model(self) -> None:
         with torch.no_grad():
@@ -373,9 +376,7 @@ class Training:
     def rate(self) -> float:
         s = self.settings
         rate = s.peak_rate * min(1.0, (self.step + 1) / s.warm_up)
-        if self.decay_until is not None:
-            rate *= max(0.0, (self.decay_until - self.step) / (self.decay_until - self.decay_from))
-        return rate
+        return rate if self.branch is None else rate * (self.branch.stop - self.step) / len(self.branch)
 
     def train_batch(self, lines: np.ndarray) -> float:
         self.to_model()
@@ -391,8 +392,7 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate()
         self.optimizer.step()
-        self.step += 1
-        self.tokens += ids.numel()
+        self.step, self.in_epoch, self.tokens = self.step + 1, self.in_epoch + 1, self.tokens + ids.numel()
         return loss.item()
 
     @torch.no_grad()
@@ -414,40 +414,67 @@ class Training:
 
     def log(self, **facts) -> None:
         entry = {"step": self.step, "tokens": self.tokens, "epoch": self.epoch, **facts}
+        if self.branch:
+            entry["branch"] = self.branch.start
         print(json.dumps(entry, ensure_ascii=False), flush=True)
         with open(self.folder / "log.jsonl", "a", encoding="utf-8") as file:
             file.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
-    def run(self, decay: int | None) -> None:
-        if decay and self.decay_until is None:
-            self.decay_from, self.decay_until = self.step, self.step + decay
+    def batches(self) -> Iterator[np.ndarray]:
+        """All that is still to come, without end."""
+        while True:
+            for lines in self.corpus.epoch(self.epoch)[self.in_epoch :]:
+                yield lines
+            self.epoch, self.in_epoch = self.epoch + 1, 0
+
+    def run(self) -> None:
         losses, began, tokens = [], time.time(), self.tokens
-        while self.step != self.decay_until:
-            batches = self.corpus.epoch(self.epoch)
-            for lines in batches[self.in_epoch :]:
-                if self.step in SNAPSHOTS or self.step % 10_000 == 0:
-                    self.export(self.folder / "steps" / f"{self.step:06}.safetensors")
-                losses.append(self.train_batch(lines))
-                self.in_epoch += 1
-                if not math.isfinite(losses[-1]):
-                    raise FloatingPointError(f"loss {losses[-1]} at step {self.step}")
-                if self.step % 200 == 0:
-                    seconds = time.time() - began
-                    self.seconds += seconds
-                    self.log(
-                        loss=round(sum(losses) / len(losses), 4), rate=self.rate(),
-                        tokens_per_second=round((self.tokens - tokens) / seconds), seconds=round(self.seconds),
-                    )
-                    losses, began, tokens = [], time.time(), self.tokens
+        for lines in self.batches():
+            if self.branch and self.step == self.branch.stop:
+                break
+            if not self.branch and (self.step in SNAPSHOTS or self.step % 10_000 == 0):
+                self.export(self.folder / "steps" / f"{self.step:06}.safetensors")
+            losses.append(self.train_batch(lines))
+            if not math.isfinite(losses[-1]):
+                raise FloatingPointError(f"loss {losses[-1]} at step {self.step}")
+            if self.step % 200 == 0:
+                seconds = time.time() - began
+                self.seconds += seconds
+                speed = round((self.tokens - tokens) / seconds)
+                loss = round(sum(losses) / len(losses), 4)
+                self.log(loss=loss, rate=self.rate(), tokens_per_second=speed, seconds=round(self.seconds))
+                losses, began, tokens = [], time.time(), self.tokens
+                if not self.branch:
                     self.save()
-                if self.step % 2000 == 0:
-                    self.log(accuracy=self.accuracy())
-                if self.step == self.decay_until:
-                    break
-            else:
-                self.epoch, self.in_epoch = self.epoch + 1, 0
+            if self.step % 2000 == 0:
+                self.log(accuracy=self.accuracy())
         self.log(accuracy=self.accuracy())
-        self.export(self.folder / "decayed" / f"{self.step:06}.safetensors", torch.float32)
+        name = f"{self.branch.start:06}+{len(self.branch)}"
+        self.export(self.folder / "branches" / f"{name}.safetensors", torch.float32)
+        facts = {"counters": {n: getattr(self, n) for n in self.COUNTERS}, "accuracy": self.accuracy(most=2000)}
+        (self.folder / "branches" / f"{name}.json").write_text(json.dumps(facts, indent=1), "utf-8")
+
+
+def ship(folder: Path, settings: Settings) -> None:
+    """The newest branch as the package's Korean BERT, with the record of its run. The model card is written by hand."""
+    newest = max((folder / "branches").glob("*.safetensors"))
+    SHIPPED.mkdir(exist_ok=True)
+    make_model(settings).config.save_pretrained(SHIPPED)
+    write_weights(load_file(newest), SHIPPED / "model.safetensors")
+    (SHIPPED / "vocab.txt").write_text((folder / "vocab.txt").read_text("utf-8"), "utf-8")
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
+    log = [entry for entry in log if entry.get("branch", training_start := int(newest.stem[:6])) == training_start]
+    record = {
+        "command": "python tools/train_korean_bert.py",
+        "torch": torch.__version__,
+        "settings": asdict(settings),
+        "corpus": json.loads((folder / "corpus.json").read_text("utf-8")),
+        "branch": newest.stem,
+        **json.loads(newest.with_suffix(".json").read_text("utf-8")),
+        "curve": [[entry["step"], entry["tokens"], entry["loss"]] for entry in log if "loss" in entry][::5],
+        "accuracies": [[entry["step"], entry["accuracy"]] for entry in log if "accuracy" in entry],
+    }
+    (SHIPPED / "run.json").write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 SNAPSHOTS = {0, 100, 200, 400, 700, 1000, 1500, 2000, 3000, 4000, 5000, 7000}
@@ -455,20 +482,23 @@ SNAPSHOTS = {0, 100, 200, 400, 700, 1000, 1500, 2000, 3000, 4000, 5000, 7000}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["corpus", "train"])
-    parser.add_argument("sources", nargs="?", type=Path)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("corpus").add_argument("sources", type=Path)
+    commands.add_parser("train")
+    commands.add_parser("branch").add_argument("steps", type=int)
+    commands.add_parser("ship")
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    parser.add_argument("--decay", type=int, help="steps over which the learning rate goes to zero")
     arguments = parser.parse_args()
     settings = Settings()
-    if arguments.what == "corpus":
-        if arguments.sources is None:
-            parser.error("corpus needs the folder of the texts")
-        prepare(arguments.sources, arguments.folder, settings)
-    else:
-        training = Training(arguments.folder, settings)
-        print("goes on from step" if training.load() else "begins at step", training.step, flush=True)
-        training.run(arguments.decay)
+    if arguments.command == "corpus":
+        return prepare(arguments.sources, arguments.folder, settings)
+    if arguments.command == "ship":
+        return ship(arguments.folder, settings)
+    training = Training(arguments.folder, settings)
+    print(f"goes on from {training.load()}, step {training.step}", flush=True)
+    if arguments.command == "branch":
+        training.branch = range(training.step, training.step + arguments.steps)
+    training.run()
 
 
 if __name__ == "__main__":
