@@ -463,7 +463,8 @@ def ship(folder: Path, settings: Settings) -> None:
     write_weights(load_file(newest), SHIPPED / "model.safetensors")
     (SHIPPED / "vocab.txt").write_text((folder / "vocab.txt").read_text("utf-8"), "utf-8")
     log = [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
-    log = [entry for entry in log if entry.get("branch", training_start := int(newest.stem[:6])) == training_start]
+    start = int(newest.stem.split("+")[0])
+    log = [entry for entry in log if entry.get("branch", start) == start and ("branch" in entry or entry["step"] <= start)]
     record = {
         "command": "python tools/train_korean_bert.py",
         "torch": torch.__version__,
