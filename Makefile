@@ -20,7 +20,7 @@ serve: book
 # The site as one file, to read without a network.
 zip: book
 	rm -f _build/multihead-attention-ko.zip
-	cd _build && python -m zipfile -c multihead-attention-ko.zip html ../site/HOW-TO-OPEN.txt
+	cd _build && python -m zipfile -c multihead-attention-ko.zip html ../tools/HOW-TO-OPEN.txt
 
 test: book
 	python tests/site/find_chromium.py --install
@@ -39,13 +39,13 @@ test-colab: .venv/installed .venv-colab/installed
 
 # make repository URL=https://github.com/owner/name
 repository:
-	$(PYTHON) site/repository.py "$(URL)"
+	$(PYTHON) tools/repository.py "$(URL)"
 
 lab: .venv/installed
 	jupyter lab --allow-root chapters
 
 # What the book costs its readers and its makers; best measured with nothing else running.
-bench: book benchmarks/node_modules/installed
+bench: book
 	python benchmarks/pages.py
 	python benchmarks/widgets.py
 	python benchmarks/browser_bert.py
@@ -70,8 +70,4 @@ clean:
 
 node_modules/installed: package-lock.json .venv/installed
 	npm ci --no-audit --no-fund
-	touch $@
-
-benchmarks/node_modules/installed: benchmarks/package-lock.json .venv/installed
-	npm ci --prefix benchmarks --ignore-scripts --no-audit --no-fund
 	touch $@

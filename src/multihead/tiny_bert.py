@@ -242,7 +242,7 @@ class Training:
 
 DATA = Path(__file__).parent / "data"
 WEIGHTS_FILE = DATA / "tiny_bert.safetensors"
-RUNS_FILE = DATA / "tiny_bert_runs.json"  # written by benchmarks/tiny_bert_runs.py
+RUNS_FILE = DATA / "tiny_bert_runs.json"  # written by tools/train_tiny_bert.py
 LEVELS = 127  # of a weight on either side of zero
 
 
@@ -275,5 +275,5 @@ def load_tiny_bert(path: str | Path = WEIGHTS_FILE) -> TinyBert:
 
 
 def recorded_runs() -> dict:
-    """Figures of long training runs, made by ``benchmarks/tiny_bert_runs.py``: see its text for the fields."""
+    """Figures of long training runs, made by ``tools/train_tiny_bert.py``: see its text for the fields."""
     return json.loads(RUNS_FILE.read_text("utf-8"))

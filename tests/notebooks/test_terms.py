@@ -2,16 +2,13 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from korean_anchors import slugify, unique
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "site"))
-from korean_anchors import slugify, unique  # noqa: E402
-
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("chapters/*.md"), *ROOT.glob("chapters/*.ipynb")]
 SPOKEN = [*PAGES, *ROOT.glob("src/multihead/**/*.py"), *ROOT.glob("src/multihead/**/*.js")]
 every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -2,20 +2,17 @@
 
 import json
 import random
-import sys
 from pathlib import Path
 
 import numpy
 import pytest
 import torch
+from bert_files import get_model_path, write_model
 from run_node import node
 
 from multihead.bert import load_bert
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "site"))
-from bert_files import get_model_path, write_model  # noqa: E402
-
 BERT_JS = (ROOT / "site" / "bert" / "bert.js").as_uri()
 WORDS = (
     "the cat dog old woman who lived near river never told her children that ship had sunk because it was too heavy "

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from kiwipiepy import Kiwi
+from record_surface_forms import kiwi_morphemes, make_surface_forms
 
 from multihead.grammar import (
     CONTENT_WORDS,
@@ -20,8 +21,6 @@ from multihead.grammar import (
     Clause,
     Sentence,
     held_out,
-    kiwi_morphemes,
-    make_surface_forms,
     random_sentence,
     surface_forms,
 )
@@ -151,12 +150,10 @@ def test_kiwipiepy_finds_no_wrong_particle_or_ending_in_1000_sentences(kiwi):
         assert again.replace(" ", "") == sentence.surface.replace(" ", "")
 
 
-def test_without_kiwipiepy_sentences_are_written_all_the_same_and_only_making_the_forms_asks_for_it(monkeypatch):
+def test_sentences_are_written_without_kiwipiepy(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "kiwipiepy", None)
     surface_forms.cache_clear()
     assert sentences(1)[0].surface.endswith("다.")
-    with pytest.raises(ImportError, match=r"kiwipiepy가 있어야 합니다.*multihead\[korean\]"):
-        make_surface_forms()
 
 
 def test_every_verb_has_twelve_objects_of_its_own():

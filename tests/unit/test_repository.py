@@ -1,17 +1,14 @@
 """The book's own address stands in several files, and they agree."""
 
-import importlib.util
 import json
 import shutil
 from pathlib import Path
 
 import pytest
+import repository
 import yaml
 
 ROOT = Path(__file__).parents[2]
-spec = importlib.util.spec_from_file_location("repository", ROOT / "site" / "repository.py")
-repository = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(repository)
 
 
 def configured(root):

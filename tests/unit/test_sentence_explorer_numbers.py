@@ -2,10 +2,9 @@
 
 import random
 import re
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
+import bert_files
 import numpy
 import pytest
 import torch
@@ -15,9 +14,6 @@ from traitlets import TraitError
 from multihead.bert import PACKAGED, Attention, load_bert
 from multihead.widgets import SentenceExplorer
 from multihead.widgets.sentence_explorer import MAX_TOKENS, PREPARED, head_reactions, is_word, matched_tokens
-
-sys.path.append(str(Path(__file__).parents[2] / "site"))
-import bert_files  # noqa: E402
 
 L, H = 3, 5
 

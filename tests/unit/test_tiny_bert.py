@@ -147,7 +147,7 @@ def test_progress_is_shown_only_when_asked_for(capsys):
 
 def test_the_record_says_how_it_was_made_and_hides_no_run(cost):
     record = recorded_runs()
-    assert record["command"] == "python benchmarks/tiny_bert_runs.py" and record["torch"]
+    assert record["command"] == "python tools/train_tiny_bert.py" and record["torch"]
     fours = [run for run in record["runs"] if run["num_heads"] == 4]
     assert [run["seed"] for run in fours] == list(range(len(fours))) and len(fours) >= 3
     assert {run["num_heads"] for run in record["runs"]} == {1, 2, 4, 8}

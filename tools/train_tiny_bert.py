@@ -1,6 +1,6 @@
 """Trains the small Korean BERT for several seeds and numbers of heads, ships the clearest moment and records the figures.
 
-    python benchmarks/tiny_bert_runs.py [folder for checkpoints, default _build/tiny_bert]
+    python tools/train_tiny_bert.py [folder for checkpoints, default _build/tiny_bert]
 
 Writes src/multihead/data/tiny_bert.safetensors and tiny_bert_runs.json. A run takes minutes; stopped, it goes on from its
 last checkpoint. The fields of the JSON:
@@ -142,7 +142,7 @@ def main(folder):
         "history": histories[4, seed],
         "first_losses": means(training.losses[:200], 20),
     }
-    command = "python benchmarks/tiny_bert_runs.py"
+    command = "python tools/train_tiny_bert.py"
     figures = {
         "command": command, "torch": torch.__version__, "train_probes": TRAIN_PROBES,
         "test_sentences": TEST_SENTENCES, "shipped": shipped, "runs": runs,
