@@ -1,11 +1,16 @@
 """Graders of the exercises: each says in Korean what is right, or what is wrong and why it may have happened.
 
-A grader prints and never raises, so that a notebook runs to its end whatever its reader has written so far.
+A grader prints and never raises, so that a notebook runs to its end whatever its reader has written so far. What the
+reader's function raises is told as its own; a fault of the grader says that it is one.
 """
 
-from collections.abc import Callable
+import copy
+import math
+import numbers
+from collections.abc import Callable, Sequence
 from functools import wraps
 
+import numpy
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -26,33 +31,90 @@ class _Wrong(Exception):
     """What is wrong with an answer, said to the reader."""
 
 
+class _Answer:
+    """The reader's function. It gets copies, so that nothing it does to them changes the right answer."""
+
+    def __init__(self, function: Callable):
+        self.function = function
+        self.changed_what_it_got = False
+
+    def __call__(self, *arguments):
+        given = [a.clone() if isinstance(a, Tensor) else copy.deepcopy(a) for a in arguments]
+        try:
+            result = self.function(*given)
+        except Exception as error:
+            raise _Wrong(f"실행하다가 멈추었습니다. {type(error).__name__}: {error}") from error
+        if result is None or result is ...:
+            name = getattr(self.function, "__name__", "함수")
+            raise _Wrong(f"{name}: 아직 비어 있습니다. `return ...` 줄을 지우고 코드를 채우십시오.")
+        tensors = [(a, b) for a, b in zip(arguments, given) if isinstance(a, Tensor)]
+        self.changed_what_it_got = any(not torch.equal(a, b) for a, b in tensors)
+        return result
+
+
 def _grader(check: Callable[[Callable], str]) -> Callable[[Callable], None]:
     """Print what ``check`` returns or the reason why it stopped."""
 
     @wraps(check)
     def grade(answer: Callable) -> None:
-        def filled_in(*arguments):
-            result = answer(*arguments)
-            if result is None or result is ...:
-                raise _Wrong(f"{answer.__name__}: 아직 비어 있습니다. `return ...` 줄을 지우고 코드를 채우십시오.")
-            return result
-
+        if not callable(answer):
+            print(f"✗ 결과가 아니라 함수를 넣으십시오: {check.__name__}(함수 이름). 받은 값: {type(answer).__name__}")
+            return
         try:
-            print(f"✓ {check(filled_in)}")
+            print(f"✓ {check(_Answer(answer))}")
         except _Wrong as wrong:
             print(f"✗ {wrong}")
-        except Exception as error:  # the reader's own code failed
-            print(f"✗ 실행하다가 멈추었습니다. {type(error).__name__}: {error}")
+        except Exception as error:
+            print(
+                "✗ 채점기가 멈추었습니다. 답이 틀렸다는 뜻은 아니니, 이 줄과 함께 쓴 코드를 책의 저장소에 알려 주십시오. "
+                f"{type(error).__name__}: {error}"
+            )
 
     return grade
 
 
-def _shaped(result: object, shape: tuple[int, ...]) -> Tensor:
+def _tensor(result: object) -> Tensor:
+    """What the reader computed, in PyTorch or in NumPy, as a tensor that keeps its gradient; floats as float32."""
+    if isinstance(result, numpy.ndarray | numpy.generic) and result.dtype.kind in "biuf":
+        result = torch.from_numpy(numpy.array(result))
+    elif isinstance(result, numbers.Real):
+        result = torch.tensor(float(result))
     if not isinstance(result, Tensor):
         raise _Wrong(f"결과는 텐서여야 하는데 {type(result).__name__}입니다.")
+    return result.cpu().float() if result.is_floating_point() else result.cpu()
+
+
+def _shaped(result: object, shape: tuple[int, ...]) -> Tensor:
+    result = _tensor(result)
+    if shape == () and result.numel() == 1:
+        return result.reshape(())
     if result.shape != shape:
         raise _Wrong(f"모양이 다릅니다. 있어야 할 모양은 {shape}, 돌려준 모양은 {tuple(result.shape)}입니다.")
     return result
+
+
+def _scalar(result: object) -> int | float:
+    """One number, whatever type it has."""
+    if isinstance(result, Tensor | numpy.ndarray | numpy.generic):
+        result = _shaped(result, ()).item()
+    if not isinstance(result, numbers.Real):
+        raise _Wrong(f"결과는 수여야 하는데 {type(result).__name__}입니다: {result!r}")
+    return int(result) if result == result // 1 else float(result)
+
+
+def _scalars(result: object, names: Sequence[str]) -> tuple[int | float, ...]:
+    """A row of numbers: a tuple, a list or an array of them."""
+    row = result.tolist() if isinstance(result, Tensor | numpy.ndarray) else result
+    if not isinstance(row, tuple | list) or len(row) != len(names):
+        raise _Wrong(f"({', '.join(names)})를 차례로 돌려주어야 하는데 {result!r}이 나왔습니다.")
+    return tuple(map(_scalar, row))
+
+
+def _truth(result: object) -> bool:
+    number = _scalar(result)
+    if number not in (0, 1):
+        raise _Wrong(f"True나 False를 돌려주어야 하는데 {result!r}이 나왔습니다.")
+    return bool(number)
 
 
 def _numbered(*shape: int) -> Tensor:
@@ -96,11 +158,12 @@ def check_masked_attention(answer: Callable[[Tensor, Tensor, Tensor, Tensor], Te
     A row of the mask that allows nothing has output zero and a finite gradient.
     """
     S = T + 2
-    q, k, v = _random(B, T, D_K).requires_grad_(), _random(B, S, D_K), _random(B, S, H)
+    q, k, v = _random(B, T, D_K), _random(B, S, D_K), _random(B, S, H)
     mask = _random(B, T, S) > 0
     mask[..., 0] = True
     mask[0, 1] = False
-    result = _shaped(answer(q, k, v, mask), (B, T, H))
+    given = answer(q, k, v, mask)
+    result = _shaped(given, (B, T, H))
     if result[0, 1].isnan().any():
         raise _Wrong("볼 곳이 없는 행이 nan입니다. -inf만 있는 행의 소프트맥스는 0을 0으로 나눕니다. 그 행을 0으로 두십시오.")
     scores = q @ k.mT / D_K**0.5
@@ -116,7 +179,11 @@ def check_masked_attention(answer: Callable[[Tensor, Tensor, Tensor, Tensor], Te
         raise _Wrong("볼 곳이 없는 행의 출력은 0이어야 합니다. 아주 작은 수로 가리면 그 행은 모든 값의 평균이 됩니다.")
     if not _close(result, scaled_dot_product_attention(q, k, v, mask)[0]):
         raise _Wrong("모양은 맞지만 값이 다릅니다. 점수, 마스크, 소프트맥스, 가중합을 하나씩 확인하십시오.")
-    if not torch.autograd.grad(result.sum(), q)[0].isfinite().all():
+    if isinstance(given, Tensor):
+        given = answer(q.requires_grad_(), k, v, mask)
+    if not getattr(given, "requires_grad", False):
+        raise _Wrong("출력은 맞지만 기울기가 q까지 흐르지 않습니다. detach()나 NumPy를 거치지 말고 텐서로 계산하십시오.")
+    if not torch.autograd.grad(given.sum(), q)[0].isfinite().all():
         raise _Wrong("출력은 맞지만 기울기에 nan이 있습니다. -inf를 더하지 말고 masked_fill로 채우십시오.")
     return "맞습니다. 볼 곳이 없는 행은 0이고 기울기도 유한합니다."
 
@@ -133,7 +200,7 @@ def check_split_heads(answer: Callable[[Tensor, int], Tensor]) -> str:
     )
     every_hth = x.view(B, T, D_K, H).permute(0, 3, 1, 2)
     _refuse(result, every_hth, "헤드가 열을 h칸씩 건너뛰며 가져갔습니다. 한 헤드는 이웃한 열 d_k개를 받아야 합니다.")
-    if not torch.equal(result, split_heads(x, H)):
+    if not _close(result, split_heads(x, H)):
         raise _Wrong("모양은 맞지만 값이 다릅니다. 첫 헤드가 모든 토큰의 앞쪽 d_k열을 받았는지 보십시오.")
     return "맞습니다. 헤드마다 모든 토큰에서 제 몫의 열을 받았습니다."
 
@@ -150,7 +217,7 @@ def check_merge_heads(answer: Callable[[Tensor], Tensor]) -> str:
         "모양은 맞지만 다른 토큰의 숫자가 끼어들었습니다. 합치기 전에 transpose(1, 2)로 토큰을 바깥에 두십시오.",
     )
     _refuse(result, alternating, "헤드의 숫자가 한 칸씩 번갈아 섞였습니다. 한 헤드의 숫자 d_k개는 나란히 있어야 합니다.")
-    if not torch.equal(result, merge_heads(heads)):
+    if not _close(result, merge_heads(heads)):
         raise _Wrong("모양은 맞지만 값이 다릅니다. split_heads로 나눈 텐서를 넣으면 처음 텐서가 나와야 합니다.")
     return "맞습니다. 나눈 것을 그대로 되돌렸습니다."
 
@@ -161,7 +228,7 @@ def check_sees_the_future(answer: Callable[[Callable[[Tensor], Tensor], int, int
     D = H * D_K
 
     def attend_with(mask: Tensor | None, merge: Callable[[Tensor], Tensor] = merge_heads) -> Callable[[Tensor], Tensor]:
-        return lambda x: merge(scaled_dot_product_attention(*[split_heads(x, H)] * 3, mask)[0])
+        return lambda x: merge(scaled_dot_product_attention(*[split_heads(torch.as_tensor(x), H)] * 3, mask)[0])
 
     one_ahead = torch.ones(T, T, dtype=torch.bool).tril(1)
     for attend, sees, hint in (
@@ -174,7 +241,7 @@ def check_sees_the_future(answer: Callable[[Callable[[Tensor], Tensor], int, int
         ),
         (attend_with(one_ahead), True, "한 칸 앞만 엿보는 구현을 놓쳤습니다. 바꾼 토큰의 바로 앞 출력까지 보십시오."),
     ):
-        if bool(answer(attend, T, D)) != sees:
+        if _truth(answer(attend, T, D)) != sees:
             raise _Wrong(hint)
     return "맞습니다. 미래가 새는 구현 셋을 찾았고 바른 구현은 그대로 두었습니다."
 
@@ -188,7 +255,7 @@ def check_strongest_head(answer: Callable[[Tensor, int, int], tuple[int, int]]) 
     weights[0, 2, key, query] = 0.7  # larger, but with query and key exchanged
     weights[0, 1, 0, 0] = 0.9  # larger, but another token's
 
-    result = tuple(int(number) for number in answer(weights, query, key))
+    result = _scalars(answer(weights, query, key), ("층", "헤드"))
     hints = {
         (2, 1): None,
         (1, 0): "0부터 센 번호입니다. 이 책은 층과 헤드를 1부터 셉니다.",
@@ -294,8 +361,8 @@ def check_head_matrices(answer: Callable[[Tensor, int, int], Tensor]) -> str:
     """Grade ``answer(in_proj_weight, head, num_heads)``: (3 D, D) -> W_Q, W_K, W_V of a head, (3, D, d_k)."""
     D, head = H * D_K, 1
     weight = _numbered(3 * D, D)
-    result = answer(weight, head, H)
-    if isinstance(result, Tensor) and result.shape == (3, D_K, D):
+    result = _tensor(answer(weight, head, H))
+    if result.shape == (3, D_K, D):
         raise _Wrong("전치를 빠뜨렸습니다. nn.Linear의 weight는 (출력, 입력)이지만 x @ W에는 (입력, 출력)이 필요합니다.")
     result = _shaped(result, (3, D, D_K))
     for mistake, hint in (
@@ -305,7 +372,7 @@ def check_head_matrices(answer: Callable[[Tensor, int, int], Tensor]) -> str:
         (weight.view(3, D, H, D_K)[:, :, head], "열을 나누었습니다. weight는 (출력, 입력)이라 헤드의 몫은 행입니다."),
     ):
         _refuse(result, mistake, hint)
-    if not torch.equal(result, weight.view(3, H, D_K, D)[:, head].mT):
+    if not _close(result, weight.view(3, H, D_K, D)[:, head].mT):
         raise _Wrong("모양은 맞지만 값이 다릅니다. 셋으로 나눈 다음 헤드의 d_k행을 고르고 전치하십시오.")
     return "맞습니다. PyTorch가 한 덩어리로 저장한 행렬에서 헤드 하나를 꺼냈습니다."
 
@@ -356,7 +423,7 @@ def check_largest_batch(answer: Callable[[int, int, int], int]) -> str:
 def check_kv_head(answer: Callable[[int, int, int], int]) -> str:
     """Grade ``answer(query_head, num_heads, num_kv_heads)``: the KV head of a query head, both from 0."""
     h, g = 12, 3
-    given = [answer(i, h, g) for i in range(h)]
+    given = [_scalar(answer(i, h, g)) for i in range(h)]
     for mistake, hint in (
         ([i % g for i in range(h)], "나머지를 썼습니다. repeat처럼 번갈아 짝지어지므로 이웃한 헤드가 흩어집니다."),
         ([i // g for i in range(h)], "무리의 수가 아니라 한 무리의 크기 h/g로 나누어야 합니다."),
@@ -472,7 +539,7 @@ def check_both_right(answer: Callable[[Tensor, Tensor, Tensor], float]) -> str:
     left, right = (says_left % H)[:, inner] == names[:, :-2], (says_right % H)[:, inner] == names[:, 2:]
     swapped = ((says_right % H)[:, inner] == names[:, :-2]) & ((says_left % H)[:, inner] == names[:, 2:])
     with_ends = ((says_left % H) == names.roll(1, 1)) & ((says_right % H) == names.roll(-1, 1))
-    result = float(answer(left_logits, right_logits, names))
+    result = _scalar(answer(left_logits, right_logits, names))
     hints = {
         (left.float().mean() + right.float().mean()) / 2: "두 정답률을 평균했습니다. 같은 자리에서 둘 다 맞아야 셉니다.",
         left.float().mean() * right.float().mean(): "두 정답률을 곱했습니다. 자리마다 둘 다 맞았는지 보고 세십시오.",
@@ -482,9 +549,9 @@ def check_both_right(answer: Callable[[Tensor, Tensor, Tensor], float]) -> str:
         (left & right).float().sum(): "개수를 돌려주었습니다. 자리의 수로 나누어 비율을 구하십시오.",
     }
     for mistake, hint in hints.items():
-        if abs(result - mistake.item()) < 1e-6:
+        if _same(result, mistake.item()):
             raise _Wrong(hint)
-    if abs(result - (left & right).float().mean().item()) > 1e-6:
+    if not _same(result, (left & right).float().mean().item()):
         raise _Wrong("값이 다릅니다. argmax로 답을 고르고, 자리마다 왼쪽과 오른쪽이 모두 맞았는지 보십시오.")
     return "맞습니다. 두 답이 한자리에서 모두 맞아야 셌습니다."
 
@@ -494,9 +561,8 @@ def check_switched_off(answer: Callable[[Tensor, int, int], Tensor]) -> str:
     """Grade ``answer(weight, head, num_heads)``: a copy of W_O's nn.Linear weight (D, D) that leaves out one head."""
     D, head = H * D_K, 1
     weight = _random(D, D) + 5  # no number is 0
-    given = weight.clone()
-    result = _shaped(answer(given, head, H), (D, D))
-    if not torch.equal(given, weight):
+    result = _shaped(answer(weight, head, H), (D, D))
+    if answer.changed_what_it_got:
         raise _Wrong("받은 행렬이 바뀌었습니다. clone()으로 복사한 뒤 고치십시오.")
     own = torch.arange(D) // D_K
     for mistake, hint in (
@@ -539,13 +605,13 @@ def check_head_accuracy(answer: Callable[[Tensor, list], float]) -> str:
     """Grade ``answer(weights, pairs)``: share of pairs (i, j) in which word i gives j most weight, itself aside."""
     weights = torch.tensor([[0.5, 0.3, 0.2, 0.0], [0.6, 0.1, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.6, 0.2, 0.1]])
     pairs = [(0, 1), (1, 0), (2, 3), (3, 2)]
-    result = float(answer(weights.clone(), pairs))
+    result = _scalar(answer(weights, pairs))
     hints = {
         0.5: "자기 자신도 후보에 넣었거나 행과 열을 뒤바꾸었습니다. 대각선을 빼고 행마다 가장 큰 칸을 고르십시오.",
         3.0: "맞힌 수입니다. 짝의 수로 나누어야 합니다.",
         0.25: "틀린 비율입니다.",
     }
-    if abs(result - 0.75) > 1e-6:
+    if not _same(result, 0.75):
         raise _Wrong(hints.get(round(result, 6), f"있어야 할 답은 0.75인데 {result}이 나왔습니다."))
     return "맞습니다. 자기를 뺀 가장 큰 칸이 정답인 비율입니다."
 
@@ -596,10 +662,9 @@ def check_heads_off(answer: Callable[[Tensor, Tensor, list[int]], Tensor]) -> st
     heads (B, h, T, d_k)   W_O (D, D), used as x @ W_O
     """
     heads, W_O = _random(B, H, T, D_K), _random(H * D_K, H * D_K)
-    untouched = heads.clone()
     contributions = heads @ W_O.view(H, D_K, -1)  # (B, h, T, D)
     result = _shaped(answer(heads, W_O, [3]), (B, T, H * D_K))
-    if not torch.equal(heads, untouched):
+    if answer.changed_what_it_got:
         raise _Wrong("받은 텐서를 바꾸었습니다. 다음에 같은 헤드를 켜도 0이 남습니다. clone()으로 복사한 뒤에 바꾸십시오.")
     columns = W_O.clone()
     columns[:, -D_K:] = 0
@@ -612,7 +677,7 @@ def check_heads_off(answer: Callable[[Tensor, Tensor, list[int]], Tensor]) -> st
         _refuse(result, mistake, hint)
     if not _close(result, contributions[:, :2].sum(1)):
         raise _Wrong("값이 다릅니다. 헤드를 1부터 센다는 것을 기억하고, 꺼지지 않은 헤드의 기여를 더하십시오.")
-    if not _close(answer(heads, W_O, [1, 3]), contributions[:, 1]):
+    if not _close(_shaped(answer(heads, W_O, [1, 3]), (B, T, H * D_K)), contributions[:, 1]):
         raise _Wrong("헤드를 둘 이상 끄면 값이 다릅니다. off에 든 헤드를 모두 끄십시오.")
     return "맞습니다. 꺼진 헤드의 기여만 빠졌습니다."
 
@@ -622,14 +687,14 @@ def check_best_distance(answer: Callable[[list[tuple[int, int]]], tuple[int, flo
     """Grade ``answer(pairs)``: of pairs (place, source) the commonest distance place - source, and its share."""
     pairs = [(5, 3), (8, 6), (7, 3), (4, 6), (9, 7), (6, 2), (3, 5), (4, 0)]  # distances 2, 2, 4, -2, 2, 4, -2, 4 ...
     pairs.append((2, 0))  # ... and 2: four of nine
-    distance, share = answer(pairs)
-    if int(distance) == -2:
+    distance, share = _scalars(answer(pairs), ("거리", "비율"))
+    if distance == -2:
         raise _Wrong("방향을 보십시오. 거리는 자리 - 근거이고, 근거가 앞에 있으면 양수입니다.")
-    if int(distance) != 2:
+    if distance != 2:
         raise _Wrong(f"가장 흔한 거리는 2인데 {distance}가 나왔습니다.")
-    if abs(share - 4) < 1e-6:
+    if _same(share, 4):
         raise _Wrong("횟수를 돌려주었습니다. 쌍의 수로 나누어 비율을 구하십시오.")
-    if abs(share - 4 / 9) > 1e-6:
+    if not _same(share, 4 / 9):
         raise _Wrong(f"비율은 4/9 ≈ 0.444여야 하는데 {share}가 나왔습니다.")
     return "맞습니다. 거리 2 하나만 외워도 44%는 맞힙니다."
 
@@ -639,11 +704,15 @@ def _random(*shape: int) -> Tensor:
 
 
 def _close(a: Tensor, b: Tensor) -> bool:
-    return torch.allclose(a, b, atol=1e-4)
+    return torch.allclose(a.float(), b.float(), atol=1e-4)
+
+
+def _same(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-6)  # of NaN it is false
 
 
 def _refuse(result: Tensor, mistake: Tensor, hint: str) -> None:
-    if _close(result.float(), mistake.float()):
+    if _close(result, mistake):
         raise _Wrong(hint)
 
 
@@ -657,7 +726,11 @@ def _boolean(result: Tensor) -> Tensor:
     return result
 
 
-def _number(result: object, right: int, hints: dict[int, str], question: str) -> str:
-    if result == right:
+def _number(result: object, right: int, hints: dict[int | float, str], question: str) -> str:
+    result = _scalar(result)
+    if _same(result, right):
         return f"맞습니다. {question}일 때 {right:,}입니다."
-    raise _Wrong(hints.get(result, f"{question}일 때 {right:,}이어야 하는데 {result:,}이 나왔습니다."))
+    for mistake, hint in hints.items():
+        if _same(result, mistake):
+            raise _Wrong(hint)
+    raise _Wrong(f"{question}일 때 {right:,}이어야 하는데 {result:,}이 나왔습니다.")

@@ -1,11 +1,13 @@
 """Graders: plausible mistakes get the fitting hint, differently written right answers pass, and nothing ever raises."""
 
+import functools
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 
-from multihead import causal_mask, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
+from multihead import causal_mask, checks, merge_heads, padding_mask, scaled_dot_product_attention, split_heads
 from multihead.checks import (
     check_attention,
     check_best_distance,
@@ -83,7 +85,7 @@ STRONGEST_WRONG = {
     "다른 토큰": lambda w, q, k: by_divmod(w.amax((-1, -2))[..., None, None], 0, 0),
     "있어야 할 답은": lambda w, q, k: (2, 3),
     "아직 비어 있습니다": lambda w, q, k: None,
-    "TypeError": lambda w, q, k: 4,
+    "(층, 헤드)를 차례로": lambda w, q, k: 4,
 }
 
 ENTROPY_RIGHT = [
@@ -583,6 +585,78 @@ def test_right_answers_pass_however_they_are_written(grade, answer, capsys):
     assert capsys.readouterr().out.startswith("✓ 맞습니다")
 
 
+def in_form(result, of_tensor, of_number):
+    """A right answer as another reader may return it."""
+    if isinstance(result, (tuple, list)):
+        return type(result)(in_form(part, of_tensor, of_number) for part in result)
+    return of_tensor(result) if isinstance(result, torch.Tensor) else of_number(result)
+
+
+FORMS = {
+    "float64": (lambda t: t.double() if t.is_floating_point() else t, np.asarray),
+    "NumPy": (lambda t: t.detach().numpy(), lambda number: np.asarray(number)[()]),
+    "reversed NumPy": (lambda t: np.flip(np.flip(t.detach().double().numpy() if t.is_floating_point() else t.numpy())), np.array),
+    "gradient": (lambda t: t.clone().requires_grad_() if t.is_floating_point() else t, torch.tensor),
+    "one element": (lambda t: t if t.ndim else t[None], lambda number: torch.tensor([number])),
+    "float": (lambda t: t if t.ndim else t.item(), float),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("grade, answer", [(grade, answer) for grade, right, _ in EXERCISES for answer in right])
+def test_right_answers_pass_in_every_type_of_number(grade, answer, form, capsys):
+    grade(lambda *given: in_form(answer(*given), *FORMS[form]))
+    said = capsys.readouterr().out
+    if grade is check_masked_attention and "NumPy" in form:  # it asks for gradients, which NumPy has not
+        assert "출력은 맞지만 기울기가 q까지 흐르지 않습니다" in said
+    else:
+        assert said.startswith("✓ 맞습니다")
+
+
+@pytest.mark.parametrize("answer", ["4", "", [], {}, (), object(), 1j, float("nan"), float("inf"), torch.zeros(0), np.array(["4"]),
+                                    np.array(None), torch.zeros(2, 2), [[1.0]], (1, 2, 3), ("a", "b"), (None, None)])  # fmt: skip
+@pytest.mark.parametrize("grade", [grade for grade, *_ in EXERCISES])
+def test_whatever_is_returned_is_refused_without_a_fault_of_the_grader(grade, answer, capsys):
+    grade(lambda *given: answer)
+    said = capsys.readouterr().out
+    assert said.startswith("✗ ") and "멈추었습니다" not in said
+
+
+@pytest.mark.parametrize("grade", [grade for grade, *_ in EXERCISES])
+def test_a_fault_of_the_reader_and_one_of_the_grader_are_told_apart(grade, capsys, monkeypatch):
+    def fails(*given):
+        raise KeyError("W_Q")
+
+    grade(fails)
+    assert capsys.readouterr().out == "✗ 실행하다가 멈추었습니다. KeyError: 'W_Q'\n"
+    for reads in ("_tensor", "_scalar", "_scalars", "_truth"):  # every grader reads the answer by one of these
+        monkeypatch.setattr(checks, reads, fails)
+    grade(lambda *given: 0)
+    said = capsys.readouterr().out
+    assert said.startswith("✗ 채점기가 멈추었습니다. 답이 틀렸다는 뜻은 아니니") and "KeyError: 'W_Q'" in said
+
+
+@pytest.mark.parametrize("grade", [grade for grade, *_ in EXERCISES])
+def test_a_result_in_the_place_of_the_function_is_named(grade, capsys):
+    grade(torch.zeros(3))
+    assert capsys.readouterr().out == f"✗ 결과가 아니라 함수를 넣으십시오: {grade.__name__}(함수 이름). 받은 값: Tensor\n"
+
+
+def test_a_right_answer_that_changes_what_it_got_changes_no_verdict(capsys):
+    def in_place(q, k, v):
+        q /= q.shape[-1] ** 0.5
+        return q.matmul(k.mT).softmax(-1).matmul(v)
+
+    def sorts(pairs):
+        pairs.sort()
+        return OFFSET_RIGHT[0](pairs)
+
+    check_attention(in_place)
+    check_best_offset(sorts)
+    check_attention(functools.partial(in_place))
+    assert capsys.readouterr().out.count("✓ 맞습니다") == 3
+
+
 @pytest.mark.parametrize(
     "grade, hint, answer", [(grade, hint, answer) for grade, _, wrong in EXERCISES for hint, answer in wrong.items()]
 )
@@ -599,6 +673,4 @@ def test_every_grader_is_tried_with_enough_answers(grade, right, wrong):
 
 
 def test_no_grader_is_left_out():
-    from multihead import checks
-
     assert {name for name in vars(checks) if name.startswith("check_")} == {grade.__name__ for grade, *_ in EXERCISES}
