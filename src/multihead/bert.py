@@ -53,11 +53,11 @@ class Attention:
     def map(self, layer: int, head: int) -> torch.Tensor:
         """Weights (T, T) of head ``layer``-``head``, both counted from 1 as in the book."""
         num_layers, num_heads = self.weights.shape[:2]
-        if not (1 <= layer <= num_layers and 1 <= head <= num_heads):
+        if layer not in range(1, num_layers + 1) or head not in range(1, num_heads + 1):
             raise ValueError(
                 f"층은 1부터 {num_layers}까지, 헤드는 1부터 {num_heads}까지입니다. 받은 값: 층 {layer}, 헤드 {head}"
             )
-        return self.weights[layer - 1, head - 1]
+        return self.weights[int(layer) - 1, int(head) - 1]
 
 
 @dataclass(frozen=True)

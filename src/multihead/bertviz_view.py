@@ -20,7 +20,7 @@ from PIL import Image
 
 from .bert import Attention, Bert
 from .palette import HEAD_COLOURS
-from .plots import all_maps, attention_maps, check_weights, dot_products, text_columns
+from .plots import all_maps, as_names, as_numbers, as_weights, attention_maps, check_weights, dot_products, text_columns
 
 if TYPE_CHECKING:
     from IPython.display import HTML
@@ -57,7 +57,7 @@ def head_view(
     """bertviz's head view: lines from every query token (left) to the key tokens (right), coloured by head.
 
     attention    what ``Bert.attend`` returns; the output of a transformers model; a list of tensors, one a layer,
-                 (h, T, S) or (B, h, T, S); or one tensor (layers, h, T, S) or (h, T, S)
+                 (h, T, S) or (B, h, T, S); or one tensor (layers, h, T, S), (layers, B, h, T, S) or (h, T, S)
     tokens       T names (for a batch: one list a sample); known already if ``attention`` comes from ``attend``
     key_tokens   S names, where the keys are other tokens than the queries (cross attention)
     layers       layers to include, all by default
@@ -68,9 +68,8 @@ def head_view(
     layer = maps.layers[0] if layer is None else layer
     if layer not in maps.layers:
         raise ValueError(f"처음 보일 층은 {maps.layers} 가운데 하나여야 합니다. 받은 값: {layer}")
-    heads = list(range(1, maps.weights.shape[1] + 1)) if heads is None else list(heads)
-
-    # Draws first: it checks the numbers of the heads and the lengths of the token lists.
+    numbers = range(1, maps.weights.shape[1] + 1)
+    heads = as_numbers(numbers if heads is None else heads, numbers, "헤드")
     shown = maps.weights[maps.layers.index(layer)]
     picture = attention_maps(shown, maps.tokens, maps.key_tokens, heads=heads, layer=layer)
     token_width = max(110, 12 + 9 * max(map(text_columns, (*maps.tokens, *maps.key_tokens))))
@@ -142,7 +141,7 @@ def neuron_view(
     attention = bert.attend(text, pair)
     weights = attention.map(layer, head)  # checks both numbers
     T = len(attention.tokens)
-    if not 0 <= query < T:
+    if query not in range(T):
         raise ValueError(f"쿼리 토큰의 번호는 0부터 {T - 1}까지입니다. 받은 값: {query}")
     d_k = bert.d_model // bert.num_heads
     numbers = bert.num_heads * T * (T + 2 * d_k)
@@ -196,13 +195,12 @@ def read_maps(attention, tokens, key_tokens, layers, sample) -> Maps:
         raise ValueError("토큰 목록이 필요합니다. 가중치 다음에 넣으십시오: head_view(attention, tokens)")
 
     stack = [_one_sample(weights, sample) for weights in _layer_tensors(attention)]
-    layers = list(range(1, len(stack) + 1)) if layers is None else list(layers)
-    if not layers or not set(layers) <= set(range(1, len(stack) + 1)):
-        raise ValueError(f"층 번호는 1부터 {len(stack)}까지입니다. 받은 값: {layers}")
+    numbers = range(1, len(stack) + 1)
+    layers = list(numbers) if layers is None else as_numbers(layers, numbers, "층")
     shapes = {tuple(weights.shape) for weights in stack}
     if len(shapes) > 1:
         raise ValueError(f"층마다 가중치의 모양이 같아야 합니다. 받은 모양: {sorted(shapes)}")
-    weights = torch.stack([stack[number - 1] for number in layers]).detach().float().cpu()
+    weights = torch.stack([stack[number - 1] for number in layers])
 
     tokens = _tokens_of_sample(tokens, sample)
     key_tokens = tokens if key_tokens is None else _tokens_of_sample(key_tokens, sample)
@@ -227,40 +225,64 @@ def read_maps(attention, tokens, key_tokens, layers, sample) -> Maps:
 def _layer_tensors(attention) -> list[torch.Tensor]:
     """One tensor a layer."""
     if hasattr(attention, "ndim"):
-        attention = torch.as_tensor(attention)
-        if attention.ndim not in (3, 4):
+        attention = as_weights(attention)
+        if attention.ndim not in (3, 4, 5):
             raise ValueError(
                 f"텐서는 (층, 헤드, 쿼리, 키)나 (헤드, 쿼리, 키) 모양이어야 하는데 {tuple(attention.shape)}입니다."
             )
-        return list(attention) if attention.ndim == 4 else [attention]
-    # None, () and (None, None) are what models return that were not loaded with eager attention.
-    if not isinstance(attention, (tuple, list)) or not attention or any(layer is None for layer in attention):
+        return [attention] if attention.ndim == 3 else list(attention)
+    if _is_empty(attention):
         raise ValueError(EAGER_ADVICE)
-    return [torch.as_tensor(layer) for layer in attention]
+    if not isinstance(attention, (tuple, list)):
+        raise ValueError(
+            "어텐션 가중치가 아닙니다. bert.attend(글)의 결과나 모델의 output.attentions를 넣으십시오. "
+            f"받은 값: {type(attention).__name__}"
+        )
+    if isinstance(attention[0], Attention):
+        raise ValueError(f"글이 {len(attention)}개 있습니다. attentions[0]처럼 하나를 골라 넣으십시오.")
+    if isinstance(attention[0], (tuple, list)) and hasattr(attention[0][0], "ndim") and attention[0][0].ndim == 4:
+        raise ValueError(
+            f"generate()의 어텐션은 걸음마다 따로 있고, 여기에는 {len(attention)}걸음이 있습니다. attentions[0]처럼 한 걸음을 고르거나, "
+            "만든 글 전체를 model(ids, output_attentions=True)에 다시 넣어 한 번에 얻으십시오."
+        )
+    return [as_weights(layer) for layer in attention]
+
+
+def _is_empty(attention) -> bool:
+    """None, (), (None, None) and ((), ()): what models and generate() return without eager attention."""
+    return attention is None or isinstance(attention, (tuple, list)) and (
+        not attention or any(map(_is_empty, attention))
+    )
 
 
 def _one_sample(weights: torch.Tensor, sample: int | None) -> torch.Tensor:
     """(h, T, S) of one layer."""
-    if weights.ndim == 3:
-        return weights
-    if weights.ndim != 4:
+    if weights.ndim not in (3, 4):
         raise ValueError(
             f"층마다 (배치, 헤드, 쿼리, 키)나 (헤드, 쿼리, 키) 모양이어야 하는데 {tuple(weights.shape)}입니다. "
             "헤드의 평균이 아니라 헤드마다의 가중치가 필요합니다."
         )
+    if weights.ndim == 3:
+        if sample is not None:
+            raise ValueError(
+                f"배치가 없는 가중치라 sample={sample!r}을 고를 수 없습니다. 한 층의 배치라면 [output.attentions[0]]처럼 "
+                "목록에 담으십시오."
+            )
+        return weights
     batch = len(weights)
-    if sample is None and batch > 1:
+    if sample is None and batch != 1:
         raise ValueError(f"배치에 글이 {batch}개 있습니다. sample=0부터 sample={batch - 1}까지에서 하나를 고르십시오.")
-    if sample is not None and not 0 <= sample < batch:
+    if sample is not None and sample not in range(batch):
         raise ValueError(f"sample은 0부터 {batch - 1}까지입니다. 받은 값: {sample}")
     return weights[sample or 0]
 
 
 def _tokens_of_sample(tokens, sample: int | None) -> list[str]:
-    tokens = list(tokens)
-    if tokens and isinstance(tokens[0], (list, tuple)):
-        tokens = list(tokens[sample or 0])
-    return tokens
+    if isinstance(tokens, (list, tuple)) and tokens and isinstance(tokens[0], (list, tuple)):
+        if len(tokens) <= (sample or 0) or sample is None and len(tokens) > 1:
+            raise ValueError(f"토큰 목록이 {len(tokens)}개 있습니다. 글마다 하나씩 넣고 sample=로 고르십시오. 받은 sample: {sample}")
+        tokens = tokens[sample or 0]
+    return as_names(tokens)
 
 
 def _without_padding(weights, tokens, key_tokens):
@@ -296,13 +318,13 @@ svg {{ display: block; overflow: visible }}
 #missing:has(~ #bertviz > #vis:not(:empty)) {{ display: none }}
 @keyframes tell {{ to {{ visibility: visible }} }}
 """
+BERTVIZ = "1.4.1"  # the version whose pages are rewritten here
 MISSING = "움직이는 그림을 불러오지 못했습니다. 스크립트나 네트워크가 막힌 곳에서는 정지 그림을 보십시오."
-KOREAN_LABELS = {
-    'Layer: <select id="layer"': '층 <select id="layer" aria-label="층"',
-    'Layer: </span><select id="layer"': '층 </span><select id="layer" aria-label="층"',
-    'Head: </span> <select id="att_head"': '헤드 </span><select id="att_head" aria-label="헤드"',
-    'Attention: <select id="filter"': '방향 <select id="filter" aria-label="방향"',
-    'Attention: </span><select id="filter"': '방향 </span><select id="filter" aria-label="방향"',
+LAYER_LABELS = {"Layer: ": "층 ", '<select id="layer"': '<select id="layer" aria-label="층"'}
+HEAD_LABELS = {"Head: ": "헤드 ", '<select id="att_head"': '<select id="att_head" aria-label="헤드"'}
+PAIR_LABELS = {
+    "Attention: ": "방향 ",
+    '<select id="filter"': '<select id="filter" aria-label="방향"',
     ">All<": ">전체<",
     "Sentence": "글",
     " -> ": " → ",
@@ -359,19 +381,34 @@ def _take_params(write, marker: str, **given) -> tuple[dict, str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # bertviz leaves the file of its script to be closed by Python
         page = write(**given, html_action="return").data
-    before, _, rest = page.partition(marker)
+    before, marked, rest = page.partition(marker)
+    if not marked:
+        raise _another_bertviz(marker)
     params, end = json.JSONDecoder().raw_decode(rest)
     # On the same line the parameters may follow once more, in a comment.
     after = rest[rest.index("\n", end) :]
-    before = before.replace(params["root_div_id"], "bertviz")  # instead of a random one: equal pages for equal input
+    # Instead of a random name: equal pages for equal input.
+    before = _replace(before, {params["root_div_id"]: "bertviz"})
     params["root_div_id"] = "bertviz"
-    return params, _replace(before, KOREAN_LABELS), after
+    return params, before, after
 
 
 def _replace(text: str, changes: dict[str, str]) -> str:
+    """Each of these is there: a page of another bertviz would else be half translated, or draw wrong numbers."""
     for old, new in changes.items():
+        if old not in text:
+            raise _another_bertviz(old)
         text = text.replace(old, new)
     return text
+
+
+def _another_bertviz(missing: str) -> RuntimeError:
+    from importlib.metadata import version
+
+    return RuntimeError(
+        f"설치된 bertviz {version('bertviz')} 버전의 그림에는 이 책이 고칠 곳이 없습니다: {missing!r}. "
+        f"pip install bertviz=={BERTVIZ}으로 맞추십시오."
+    )
 
 
 def _document(title: str, before: str, unpack: str, params: dict, after: str) -> str:
@@ -396,6 +433,10 @@ def _given(maps: Maps) -> dict:
     }
 
 
+def _pair_labels(pair_start: int | None) -> dict[str, str]:
+    return {} if pair_start is None else PAIR_LABELS
+
+
 def _head_view_document(maps: Maps, layer: int, heads: list[int], token_width: int) -> str:
     params, before, after = _take_params(_bertviz().head_view, "const params = ", **_given(maps))
     params |= {
@@ -406,7 +447,8 @@ def _head_view_document(maps: Maps, layer: int, heads: list[int], token_width: i
         "heads": [head - 1 for head in heads],
     }
     numbers = "".join(f"<span>{head}</span>" for head in range(1, maps.weights.shape[1] + 1))
-    before = before.replace("<div id='vis'>", f"<div id='heads'>{numbers}</div><div id='vis'>")
+    switches = {"<div id='vis'>": f"<div id='heads'>{numbers}</div><div id='vis'>"}
+    before = _replace(before, LAYER_LABELS | _pair_labels(maps.pair_start) | switches)
     after = _replace(
         after,
         {
@@ -425,6 +467,7 @@ def _model_view_document(maps: Maps, token_width: int) -> str:
         "include_layers": maps.layers,
         "include_heads": list(range(1, maps.weights.shape[1] + 1)),
     }
+    before = _replace(before, _pair_labels(maps.pair_start))
     after = _replace(
         after,
         {
@@ -499,8 +542,11 @@ def _neuron_view_document(
     names = {"left_text": attention.tokens, "right_text": attention.tokens}
     numbers = {"attn": rounded("attn", 1000), "queries": rounded("queries", 100), "keys": rounded("keys", 100)}
     params |= {"attention": {"all": numbers | names}, "pair_start": attention.pair_start, "query": query}
-    before = before.replace("<div id=bertviz", "<div id=bertviz data-view=neuron_view")
-    before = before.replace("<div id='vis'>", f"<div id='vis' style='min-width: {width}px'>")
+    places = {
+        "<div id=bertviz": "<div id=bertviz data-view=neuron_view",
+        "<div id='vis'>": f"<div id='vis' style='min-width: {width}px'>",
+    }
+    before = _replace(before, LAYER_LABELS | HEAD_LABELS | _pair_labels(attention.pair_start) | places)
     after = _replace(
         after,
         {

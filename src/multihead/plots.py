@@ -4,13 +4,15 @@ A notebook draws them once ``multihead.notebook.setup()`` has told it how.
 """
 
 import math
+import operator
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import matplotlib as mpl
 import torch
 from matplotlib.figure import Figure
 
+from .bert import composed
 from .counting import attention_flops
 from .fonts import drawable, korean_family
 from .neighbours import Recording
@@ -20,6 +22,49 @@ ROW_SUM_TOLERANCE = 0.01  # half precision rounds every weight
 MAX_KEYS_WITH_NUMBERS = 6  # above that the numbers in the cells become too small to read
 PAGE_WIDTH = 10.5  # inches
 SIGNED = mpl.colors.LinearSegmentedColormap.from_list("signed", [head_colour(5), "white", head_colour(0)])
+
+
+def as_weights(given) -> torch.Tensor:
+    """Numbers of any kind, as a tensor to draw."""
+    try:
+        weights = torch.as_tensor(given).detach().cpu().float()
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(
+            f"어텐션 가중치는 텐서나 숫자 배열이어야 합니다. 받은 값: {type(given).__name__}. "
+            "층이나 헤드마다 나뉘어 있으면 하나를 고르거나 torch.stack으로 묶으십시오."
+        ) from None
+    if not weights.numel():
+        raise ValueError(f"가중치가 하나도 없습니다. 받은 모양: {tuple(weights.shape)}")
+    return weights
+
+
+def as_names(tokens) -> list[str]:
+    """The names of the tokens; refuses their numbers, and a text that is not cut yet."""
+    if isinstance(tokens, str) or not isinstance(tokens, Iterable):
+        raise ValueError(f"토큰의 이름을 목록으로 넣으십시오. 예: 글.split(), tokenizer.tokenize(글). 받은 값: {tokens!r}")
+    names = list(tokens)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"토큰의 이름이 필요한데 {type(name).__name__}을(를) 받았습니다. "
+                "번호라면 tokenizer.convert_ids_to_tokens(번호 목록)로 이름을 얻고, 글이 여럿이면 하나를 고르십시오."
+            )
+    if not names:
+        raise ValueError("토큰이 하나도 없습니다. 토큰이 하나 이상인 글을 넣으십시오.")
+    return composed(names)
+
+
+def as_numbers(given, allowed: range, what: str) -> list[int]:
+    """The numbers of layers or heads to draw."""
+    try:
+        numbers = [operator.index(number) for number in given]
+    except TypeError:
+        numbers = []
+    if not numbers or not set(numbers) <= set(allowed):
+        raise ValueError(
+            f"{what} 번호는 {allowed[0]}부터 {allowed[-1]}까지이고 목록으로 넣습니다. 예: [{allowed[0]}]. 받은 값: {given!r}"
+        )
+    return numbers
 
 
 def check_weights(weights: torch.Tensor) -> None:
@@ -66,18 +111,17 @@ def attention_maps(
 
     In a notebook let the call be the last line of a cell, without a semicolon: the figure is the value of the cell.
     """
-    weights = torch.as_tensor(weights).detach().float().cpu()
+    weights = as_weights(weights)
     if weights.ndim == 4 and len(weights) == 1:
         weights = weights[0]
-    key_tokens = tokens if key_tokens is None else key_tokens
+    tokens = as_names(tokens)
+    key_tokens = tokens if key_tokens is None else as_names(key_tokens)
     check_shape(weights, tokens, key_tokens)
     check_weights(weights)
     num_heads = len(weights)
     first = 0 if layer is None else 1
     numbers = range(first, first + num_heads)
-    heads = list(numbers if heads is None else heads)
-    if not heads or not set(heads) <= set(numbers):
-        raise ValueError(f"헤드 번호는 {numbers[0]}부터 {numbers[-1]}까지입니다. 받은 값: {heads}")
+    heads = list(numbers) if heads is None else as_numbers(heads, numbers, "헤드")
 
     if titles is not None and len(titles) != len(heads):
         raise ValueError(f"지도 {len(heads)}장에 제목 {len(titles)}개를 받았습니다. 한 장에 하나씩 넣으십시오.")

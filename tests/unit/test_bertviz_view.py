@@ -8,17 +8,21 @@ import html
 import io
 import json
 import sys
+import unicodedata
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
-from transformers import BertConfig, BertModel
+from transformers import BertConfig, BertModel, GPT2Config, GPT2LMHeadModel
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqModelOutput
 
-from multihead.bert import Bert, load_bert
+from multihead import bertviz_view
+from multihead.bert import Attention, Bert, load_bert
 from multihead.bertviz_view import head_view, model_view, neuron_view
 from multihead.palette import HEAD_COLOURS
+from multihead.plots import attention_maps
 
 L, H, T, S = 2, 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
@@ -35,6 +39,9 @@ EVIL = [
     "'\"\\",
     "$x$",
 ]
+
+
+REPLACE = bertviz_view._replace
 
 
 def some_weights(*shape):
@@ -193,6 +200,127 @@ def test_what_is_not_attention_is_refused_with_its_numbers(view, weights, messag
 def test_layers_and_heads_that_do_not_exist_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         head_view(some_weights(L, H, T, T), **{"tokens": TOKENS} | options)
+
+
+@pytest.fixture(scope="module")
+def generated():
+    """What generate() of a small language model returns: 3 steps of 2 layers of (B, h, T, S)."""
+    config = GPT2Config(
+        vocab_size=60, n_positions=20, n_embd=6, n_layer=L, n_head=H, bos_token_id=None, eos_token_id=None,
+    )  # fmt: skip
+    model = GPT2LMHeadModel._from_config(config, attn_implementation="eager").eval()
+    return model.generate(
+        torch.arange(T)[None], max_new_tokens=3, do_sample=False, pad_token_id=0,
+        output_attentions=True, return_dict_in_generate=True,
+    )  # fmt: skip
+
+
+def test_what_generate_returns_is_answered_with_both_ways_out_and_each_step_can_be_drawn(view, generated):
+    for given in (generated, generated.attentions):
+        with pytest.raises(ValueError, match=r"3걸음이 있습니다. attentions\[0\]처럼.*output_attentions=True"):
+            view(given, TOKENS)
+    assert Figure(view(generated.attentions[0], TOKENS)).data["left_text"] == TOKENS
+    step = Figure(view(generated.attentions[1], TOKENS[-1:], TOKENS + ["바"]))  # one query
+    assert (step.data["left_text"], len(step.data["right_text"])) == (["마"], T + 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("가나다", "어텐션 가중치가 아닙니다.*output.attentions.*str"),
+        (3, "어텐션 가중치가 아닙니다.*int"),
+        ({"attentions": [some_weights(H, T, T)]}, "어텐션 가중치가 아닙니다.*dict"),
+        (torch.nn.Linear(2, 2), "어텐션 가중치가 아닙니다.*Linear"),
+        (["가"], "텐서나 숫자 배열이어야 합니다. 받은 값: str"),
+        ([[some_weights(T, T)] * H] * L, "받은 값: list. .*torch.stack"),
+        (np.array([[["가"]]]), "텐서나 숫자 배열"),
+        (some_weights(1, 1, L, H, T, T), r"\(1, 1, 2, 3, 5, 5\)"),
+        (torch.zeros(L, 0, T, T), r"가중치가 하나도 없습니다. 받은 모양: \(2, 0, 5, 5\)"),
+        ([torch.zeros(0, H, T, T)], "가중치가 하나도 없습니다"),
+        (((), ()), "eager"),
+        ([some_weights(H, T, T), None], "eager"),
+        ([Attention(TOKENS, some_weights(L, H, T, T), torch.zeros(1))] * 2, r"글이 2개 있습니다. attentions\[0\]"),
+    ],
+)
+def test_every_wrong_form_of_attention_gets_one_korean_sentence(view, given, message):
+    with pytest.raises(ValueError, match=message):
+        view(given, TOKENS)
+
+
+IDS = [101, 7, 8, 9, 102]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        (IDS, "이름이 필요한데 int.*convert_ids_to_tokens"),
+        (torch.tensor(IDS), "이름이 필요한데 Tensor.*convert_ids_to_tokens"),
+        (torch.tensor([IDS]), "이름이 필요한데 Tensor"),
+        (np.array(IDS), "이름이 필요한데 int64"),
+        ("가나다라마", "목록으로 넣으십시오.*split"),
+        (5, "목록으로 넣으십시오"),
+        ([None] * T, "이름이 필요한데 NoneType"),
+        ([b"a"] * T, "이름이 필요한데 bytes"),
+        ([], "토큰이 하나도 없습니다"),
+        ([TOKENS, TOKENS], "토큰 목록이 2개 있습니다"),
+        (TOKENS[:3], "쿼리 토큰 3개, 키 토큰 3개"),
+    ],
+)
+def test_every_wrong_form_of_tokens_gets_one_korean_sentence(view, tokens, message):
+    with pytest.raises(ValueError, match=message):
+        view(some_weights(L, H, T, T), tokens)
+    if "쿼리" not in message and "목록이" not in message:
+        with pytest.raises(ValueError, match=message):
+            view(some_weights(L, H, T, T), TOKENS, tokens)
+        with pytest.raises(ValueError, match=message):
+            attention_maps(some_weights(H, T, T), tokens)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"layers": 1}, {"layers": "1"}, {"layers": [1.5]}, {"layers": [None]}, {"layer": "1"}, {"layer": [1]}, {"heads": 1}, {"heads": [[1]]},
+     {"heads": []}, {"heads": [1.5]}, {"sample": "0"}, {"sample": 0}],
+)  # fmt: skip
+def test_every_wrong_form_of_a_number_gets_one_korean_sentence(options):
+    with pytest.raises(ValueError, match="받은 값|배치가 없는 가중치라 sample="):
+        head_view(some_weights(L, H, T, T), TOKENS, **options)
+
+
+def test_a_sample_needs_its_list_of_tokens(view):
+    with pytest.raises(ValueError, match="토큰 목록이 2개 있습니다.*받은 sample: 2"):
+        view([some_weights(3, H, T, T)], [TOKENS, TOKENS], sample=2)
+
+
+def test_all_layers_of_a_batch_may_be_one_tensor(view):
+    weights = some_weights(L, 4, H, T, T)
+    shown = torch.tensor(Figure(view(weights, TOKENS, sample=2)).data["attn"]) / 1000
+    assert torch.allclose(shown, weights[:, 2], atol=5e-4)
+
+
+def test_names_written_in_jamo_are_shown_as_syllables(view):
+    names = [unicodedata.normalize("NFD", token) for token in TOKENS]
+    assert Figure(view(some_weights(L, H, T, T), names)).data["left_text"] == TOKENS
+
+
+@pytest.mark.parametrize("draw", ["head_view", "model_view", "neuron_view"])
+def test_another_bertviz_whose_page_is_written_otherwise_is_refused(monkeypatch, bert, draw):
+    """Of the places that are replaced some are taken away, one at a time: nothing is drawn half translated."""
+    places = []
+    monkeypatch.setattr(bertviz_view, "_replace", lambda text, changes: places.extend(changes) or REPLACE(text, changes))
+    attention = bert.attend("A cat sat.", "It slept.")
+
+    def write():
+        return neuron_view(bert, "A cat sat.", "It slept.") if draw == "neuron_view" else globals()[draw](attention)
+
+    write()
+    for place in (places[1], places[len(places) // 2], places[-1]):  # [0] is a name, another one each time
+
+        def without(text, changes, place=place):
+            return REPLACE(text.replace(place, "") if place in changes else text, changes)
+
+        monkeypatch.setattr(bertviz_view, "_replace", without)
+        with pytest.raises(RuntimeError, match=r"bertviz 1\.4\.1 버전.*고칠 곳이 없습니다.*pip install bertviz==1\.4\.1"):
+            write()
 
 
 def test_too_large_a_view_is_refused_with_the_limit_and_the_way_out():
