@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from multihead import GroupedQueryAttention, KVCache, MultiHeadAttention
+from multihead import GroupedQueryAttention, KVCache, MultiHeadAttention, causal_mask
 from multihead.counting import (
     PUBLISHED_MODELS,
     attention_flops,
@@ -47,6 +47,14 @@ def test_scores_and_weighted_sum_overtake_the_projections_at_twice_d_model():
         assert (flops["scores"] + flops["weighted_sum"] > flops["projections"]) is larger
 
 
+def test_a_causal_kernel_does_half_of_both_and_is_overtaken_at_four_times_d_model():
+    """Counted over the pairs of a query and a key that a causal mask lets meet: T (T + 1) / 2 of T²."""
+    for T, larger in ((4 * D - 2, False), (4 * D, True)):
+        flops, met = attention_flops(D, H, T), causal_mask(T).sum().item() / T**2
+        assert abs(met - 0.5) < 0.002
+        assert ((flops["scores"] + flops["weighted_sum"]) * met > flops["projections"]) is larger
+
+
 def test_score_bytes_equal_those_of_the_weights():
     _, weights = MultiHeadAttention(D, H)(torch.randn(B, T, D), torch.randn(B, S, D), need_weights=True)
     assert score_bytes(H, T, S, batch=B) == weights.nbytes
@@ -76,6 +84,49 @@ BYTES_A_TOKEN = {
     "Gemma-2B": 18_432,
     "Qwen2-7B": 57_344,
 }
+
+
+@pytest.mark.parametrize("tokens, kept", [(1, 1), (6, 6), (7, 7), (8, 7), (100, 7)])
+def test_a_sliding_window_keeps_its_last_tokens_only(tokens, kept):
+    assert kv_cache_bytes(3, G, D_K, tokens, window=7, batch=B) == kv_cache_bytes(3, G, D_K, kept, batch=B)
+
+
+def test_the_cache_of_mistral_stops_growing_at_its_window():
+    mistral = next(model for model in PUBLISHED_MODELS if model.name == "Mistral-7B")
+    assert [mistral.kv_cache_bytes(T) / 2**30 for T in (2048, 4096, 8192, 32_768)] == [0.25, 0.5, 0.5, 0.5]
+    assert all(model.window is None for model in PUBLISHED_MODELS if model is not mistral)
+
+
+CONTEXTS = {
+    "GPT-2 small": 1024, "GPT-3 175B": 2048, "PaLM 540B": 2048, "Falcon-7B": 2048, "Falcon-40B": 2048,
+    "Llama-2-7B": 4096, "Llama-2-70B": 4096, "Llama-3-8B": 8192, "Llama-3-70B": 8192, "Mistral-7B": 8192,
+    "Gemma-2B": 8192, "Qwen2-7B": 32_768,
+}  # fmt: skip
+
+
+def test_published_models_have_the_published_context():
+    assert {model.name: model.context for model in PUBLISHED_MODELS} == CONTEXTS
+
+
+@pytest.mark.parametrize("model", PUBLISHED_MODELS, ids=lambda model: model.name)
+def test_parameters_and_flops_of_every_published_model_are_those_of_its_four_matrices(model):
+    d_q, d_kv = model.num_heads * model.d_k, model.num_kv_heads * model.d_k
+    with torch.device("meta"):
+        layer = {name: nn.Linear(model.d_model, d_q if name == "W_Q" else d_kv) for name in ("W_Q", "W_K", "W_V")}
+        layer["W_O"] = nn.Linear(d_q, model.d_model)
+        x, heads = torch.randn(T, model.d_model), torch.randn(model.num_heads, T, model.d_k)
+        for bias in (True, False):
+            count = attention_parameters(model.d_model, model.num_heads, model.num_kv_heads, bias=bias, d_k=model.d_k)
+            assert count == {name: m.weight.numel() + bias * m.bias.numel() for name, m in layer.items()}
+        with FlopCounterMode(display=False) as counter:
+            for name in ("W_Q", "W_K", "W_V"):
+                layer[name](x)
+            layer["W_O"](torch.randn(T, d_q))
+            (heads @ heads.mT) @ heads
+    flops = attention_flops(model.d_model, model.num_heads, T, num_kv_heads=model.num_kv_heads, d_k=model.d_k)
+    assert sum(flops.values()) == counter.get_total_flops()
+    if d_q == model.d_model:
+        assert flops == attention_flops(model.d_model, model.num_heads, T, num_kv_heads=model.num_kv_heads)
 
 
 def test_published_models_have_the_published_cache_sizes():

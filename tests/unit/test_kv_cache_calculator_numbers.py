@@ -37,8 +37,10 @@ LARGEST = {"layers": 128, "h": 128, "g": 128, "d_k": 256, "T": 2**20, "batch": 2
 STATES = [
     *(state_of(**settings) for settings in random_settings(200)),
     *(state_of(model=name) for name in NAMES),
+    *(state_of(model=name, T=T, batch=3) for name in NAMES for T in (1000, 4096, 4097, 32_768, 2**20)),
     state_of(**LARGEST),
 ]
+MODELS = {model.name: model for model in PUBLISHED_MODELS}
 
 
 def call(function, states):
@@ -48,12 +50,16 @@ def call(function, states):
 
 @pytest.fixture(scope="module")
 def shown():
-    return call("readouts", [{**state, "gpus": state["_gpus"]} for state in STATES])
+    return evaluate("kv_cache_calculator.js", "return given.map((state) => module.readouts(module.stateOf(state)));", STATES)
+
+
+def window(state):
+    return MODELS[state["model"]].window if state["model"] else None
 
 
 def size(state, *, g=None, tokens=None, batch=None):
     return kv_cache_bytes(
-        state["layers"], g or state["g"], state["d_k"], state["T"] if tokens is None else tokens,
+        state["layers"], g or state["g"], state["d_k"], state["T"] if tokens is None else tokens, window=window(state),
         batch=batch or state["batch"], bytes_per_number=getattr(torch, state["dtype"]).itemsize,
     )  # fmt: skip
 
@@ -68,6 +74,29 @@ def test_bytes_of_a_token_and_of_all_tokens_equal_python(shown):
         factors = [int(n.replace(",", "")) for n in text["total_formula"].split(" · ")]
         assert torch.tensor(factors).prod() == total
         assert text["explanation"].endswith(f"캐시는 {text['total_memory']}입니다.")
+
+
+def test_mistral_keeps_its_window_and_says_so(shown):
+    state = state_of(model="Mistral-7B", T=32_768)
+    [text] = evaluate("kv_cache_calculator.js", "return given.map((state) => module.readouts(module.stateOf(state)));", [state])
+    assert size(state) == MODELS["Mistral-7B"].kv_cache_bytes(32_768) == 2**29
+    assert text["total_memory"] == "512 MiB" and text["total_formula"] == "131,072 · 4,096"
+    assert "토큰 32,768개 가운데 최근 4,096개만 남습니다(슬라이딩 윈도)" in text["explanation"]
+    for state, text in zip(STATES, shown, strict=True):
+        assert ("슬라이딩 윈도" in text["explanation"]) is (state["T"] > (window(state) or state["T"]))
+
+
+def test_a_length_that_the_model_was_not_made_for_is_said_with_both_numbers(shown):
+    said = set()
+    for state, text, html in zip(STATES, shown, call("still", STATES), strict=True):
+        model = MODELS.get(state["model"])
+        if model and state["T"] > model.context:
+            said.add(model.name)
+            assert f"토큰 {model.context:,}개까지" in text["beyond"] and f"T = {state['T']:,}의" in text["beyond"]
+            assert text["beyond"] in html
+        else:
+            assert text["beyond"] == "" and 'data-out="beyond"' not in html
+    assert said == set(NAMES)
 
 
 def test_the_same_model_as_mha_and_mqa_equals_python(shown):
@@ -86,8 +115,11 @@ def test_shares_of_gpu_memory_and_the_tokens_that_fit_equal_python(shown):
             memory = mib * 2**20
             mebibytes, gibibytes = text[f"gpu{i}_memory"].split(" = ")
             assert mebibytes == f"{mib:,} MiB" and is_size(gibibytes, memory)
-            tokens = int(text[f"gpu{i}_tokens"].replace(",", "").removesuffix("토큰"))
-            assert size(state, tokens=tokens) <= memory < size(state, tokens=tokens + 1)
+            if text[f"gpu{i}_tokens"] == "토큰이 몇 개든 들어갑니다":
+                assert size(state, tokens=10**9) == size(state, tokens=window(state)) <= memory
+            else:
+                tokens = int(text[f"gpu{i}_tokens"].replace(",", "").removesuffix("토큰까지"))
+                assert size(state, tokens=tokens) <= memory < size(state, tokens=tokens + 1)
             share, said = size(state) / memory, text[f"gpu{i}_share"]
             outcomes.add(kind := "배라" if share > 1 else "미만" if share < 0.0005 else "%")
             if kind == "배라":

@@ -88,6 +88,9 @@ def test_at_the_crossover_both_parts_are_equal_and_the_sentence_names_the_larger
         else:
             assert now["projections"] == quadratic and "바로 그 T" in text["about_T"]
         assert f"= {text['crossover']}에서" in text["about_T"]
+        causal = flops(state, 2 * int(text["crossover"].replace(",", "")))  # a causal kernel does half of the pairs
+        assert causal["projections"] == (causal["scores"] + causal["weighted_sum"]) / 2
+        assert f"두 배인 {2 * int(text['crossover'].replace(',', '')):,}입니다" in text["about_T"]
     assert sides == {"투영이", "점수와 가중합이"}
 
 

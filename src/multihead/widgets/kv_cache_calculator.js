@@ -15,14 +15,21 @@ const GROUPS = 8; // more groups of them than this, and the middle ones are left
 
 // ---- arithmetic ----------------------------------------------------------------------------------------------------
 
-// Bytes of one token, and of all T tokens of all sequences.
-export function cache({ layers, g, d_k, T, batch, dtype }) {
+// A sliding window keeps its last tokens only.
+const windowOf = ({ published }) => published?.window ?? Infinity;
+
+// Bytes of one token, how many tokens of each sequence are kept, and the bytes of those of all sequences.
+export function cache({ layers, g, d_k, T, batch, dtype, published }) {
     const token = 2 * layers * g * d_k * BYTES[dtype];
-    return { token, total: token * T * batch };
+    const kept = Math.min(T, windowOf({ published }));
+    return { token, kept, total: token * kept * batch };
 }
 
 // Tokens of each sequence that fit into a memory which holds nothing else.
-export const tokensThatFit = (state, memory) => Math.floor(memory / (cache(state).token * state.batch));
+export function tokensThatFit(state, memory) {
+    const most = Math.floor(memory / (cache(state).token * state.batch));
+    return most < windowOf(state) ? most : Infinity;
+}
 
 // The same model with all, with the chosen and with one KV head.
 export const variants = ({ h, g }) => [...new Set([h, g, 1])];
@@ -38,17 +45,23 @@ function publishedModel({ model, models, ...state }) {
     return chosen && SIZES.every(([ours, theirs]) => state[ours] === chosen[theirs]) ? chosen : undefined;
 }
 
+// What everything below reads: the settings, and what is known about the chosen model.
+export function stateOf({ _models: models, _gpus: gpus, ...settings }) {
+    const state = { ...settings, models, gpus };
+    return { ...state, published: publishedModel(state) };
+}
+
 // ---- sentences -----------------------------------------------------------------------------------------------------
 
 // Every number that the widget shows, as the reader sees it.
 export function readouts(state) {
-    const { h, T, batch, layers, g, d_k, dtype, gpus } = state;
-    const { token, total } = cache(state);
+    const { h, batch, layers, g, d_k, dtype, gpus } = state;
+    const { token, kept, total } = cache(state);
     const shown = {
         formula: `2 · ${layers} · ${g} · ${d_k} · ${BYTES[dtype]}`,
         token_bytes: `${formatNumber(token)}바이트`,
         token_memory: formatBytes(token),
-        total_formula: `${formatNumber(token)} · ${formatNumber(T)}${batch > 1 ? ` · ${batch}` : ""}`,
+        total_formula: `${formatNumber(token)} · ${formatNumber(kept)}${batch > 1 ? ` · ${batch}` : ""}`,
         total_bytes: `${formatNumber(total)}바이트`,
         total_memory: formatBytes(total),
     };
@@ -64,14 +77,22 @@ export function readouts(state) {
         shown[`gpu${i}_share`] = share > 1
             ? `메모리의 ${formatRounded(share)}배라 들어가지 않습니다`
             : `메모리의 ${share < 0.0005 ? "0.1 % 미만" : `${(100 * share).toFixed(1)} %`}`;
-        shown[`gpu${i}_tokens`] = `${formatNumber(tokensThatFit(state, mib * MIB))}토큰`;
+        const tokens = tokensThatFit(state, mib * MIB);
+        shown[`gpu${i}_tokens`] = tokens === Infinity ? "토큰이 몇 개든 들어갑니다" : `${formatNumber(tokens)}토큰까지`;
     });
-    return { ...shown, explanation: explain(state) };
+    return { ...shown, explanation: explain(state), beyond: beyond(state) };
+}
+
+// What the formula says of a length that the model was not made for.
+function beyond({ T, published }) {
+    if (!published || T <= published.context) return "";
+    return `이 모델은 한 번에 토큰 ${formatNumber(published.context)}개까지 읽도록 만들어졌습니다. ` +
+        `T = ${formatNumber(T)}의 캐시는 식을 그 너머까지 늘려 계산한 값입니다.`;
 }
 
 function explain(state) {
     const { h, g, T, batch } = state;
-    const { total } = cache(state);
+    const { kept, total } = cache(state);
     const whose = h === 1
         ? "헤드가 하나뿐이라 나누어 쓸 것이 없습니다."
         : g === h
@@ -80,7 +101,8 @@ function explain(state) {
                 ? `쿼리 헤드 ${h}개가 모두 K와 V 한 벌을 함께 씁니다(MQA).`
                 : `쿼리 헤드 ${h / g}개씩 K와 V 한 벌을 함께 씁니다(GQA, 모두 ${g}벌).`;
     const sequences = batch > 1 ? `시퀀스 ${batch}개, 시퀀스마다 토큰 ${formatNumber(T)}개` : `토큰 ${formatNumber(T)}개`;
-    return `${whose} ${sequences}의 캐시는 ${formatBytes(total)}입니다.`;
+    const which = kept < T ? ` 가운데 최근 ${formatNumber(kept)}개만 남습니다(슬라이딩 윈도). 이` : "의";
+    return `${whose} ${sequences}${which} 캐시는 ${formatBytes(total)}입니다.`;
 }
 
 // ---- picture -------------------------------------------------------------------------------------------------------
@@ -122,7 +144,7 @@ function gpuMarkup({ name, mib }, i, state, shown) {
         `<span class="mh-track is-framed" style="width:${(100 * mib) / largest}%">` +
         `<span class="mh-bar mh-cache" style="width:${100 * Math.min(1, share)}%"></span></span>` +
         `<p class="mh-gpu-size"><span data-out="gpu${i}_share">${shown[`gpu${i}_share`]}</span> · ` +
-        `${state.batch > 1 ? "시퀀스마다 " : ""}<span data-out="gpu${i}_tokens">${shown[`gpu${i}_tokens`]}</span>까지</p>` +
+        `${state.batch > 1 ? "시퀀스마다 " : ""}<span data-out="gpu${i}_tokens">${shown[`gpu${i}_tokens`]}</span></p>` +
         "</div>";
 }
 
@@ -135,6 +157,7 @@ function picture(state) {
         `${unit("token_memory", token)}</p>` +
         `<p class="mh-equation">모두 ${out("total_formula")} = ${out("total_bytes")}${unit("total_memory", total)}</p>` +
         `<p class="mh-say">${out("explanation")}</p>` +
+        `${shown.beyond && `<p class="mh-say">${out("beyond")}</p>`}` +
         '<p class="mh-head">누가 어느 K와 V를 함께 쓰나 <span class="mh-small">같은 모델에서 g만 바꾸었습니다. ' +
         "위의 동그라미는 쿼리 헤드, 아래의 네모는 KV 헤드, 막대의 길이는 캐시의 크기입니다.</span></p>" +
         `<div class="mh-variants">${variants(state).map((kv) => variantMarkup(kv, state, shown)).join("")}</div>` +
@@ -151,11 +174,8 @@ const noteOf = (published) => (published?.note ? `참고: ${published.note}` : "
 
 // ---- live widget ---------------------------------------------------------------------------------------------------
 
-const NAMES = ["model", "layers", "h", "g", "d_k", "T", "batch", "dtype"];
-const read = (model) => ({
-    ...Object.fromEntries(NAMES.map((name) => [name, model.get(name)])),
-    models: model.get("_models"), gpus: model.get("_gpus"),
-});
+const NAMES = ["model", "layers", "h", "g", "d_k", "T", "batch", "dtype", "_models", "_gpus"];
+const read = (model) => stateOf(Object.fromEntries(NAMES.map((name) => [name, model.get(name)])));
 
 function render({ model, el }) {
     const set = (changes) => {
@@ -214,7 +234,7 @@ function render({ model, el }) {
 
     function update() {
         const state = read(model);
-        const published = publishedModel(state);
+        const { published } = state;
         const fault = groupFault(state, limitsOf(state));
         select.value = published?.name ?? "";
         refresh(source, {}, sourceOf(published));
@@ -226,7 +246,7 @@ function render({ model, el }) {
         body.hidden = fault !== null;
         // Drawn anew each time: at most some 200 plain nodes, and the still has the same markup.
         body.innerHTML = fault ? "" : picture(state);
-        spoken.textContent = fault ? "" : explain(state);
+        spoken.textContent = fault ? "" : `${explain(state)} ${beyond(state)}`.trim();
     }
 
     el.append(form);
@@ -240,12 +260,11 @@ function render({ model, el }) {
 
 // ---- still: for readers without JavaScript, and for print ----------------------------------------------------------
 
-export function still({ _models: models, _gpus: gpus, ...settings }) {
-    const state = { ...settings, models, gpus };
+export function still(settings) {
+    const state = stateOf(settings);
     const fault = groupFault(state, limitsOf(state));
     if (fault) return `<figure class="mh-still"><p class="mh-alert">${fault}</p></figure>`;
-    const { layers, h, g, d_k, T, batch, dtype } = state;
-    const published = publishedModel(state);
+    const { layers, h, g, d_k, T, batch, dtype, published } = state;
     return `<figure class="mh-still" aria-label="KV 캐시 계산기">` +
         `<p><b>${published?.name ?? "직접 정한 모델"}</b> ` +
         `<span class="mh-small">${sourceOf(published)} ${noteOf(published)}</span></p>` +

@@ -83,7 +83,8 @@ function aboutLength({ T, g, ...state }) {
     const percent = (part) => `${((100 * part) / total_flops).toFixed(1)} %`;
     const where = (g ?? state.h) === state.h ? "2 · d_model" : "d_model + g · d_k";
     const rule = `T²에 비례하는 점수와 가중합은 T = ${where} = ${formatNumber(crossover)}에서 ` +
-        "D²에 비례하는 투영과 같아지고, 그보다 길면 앞지릅니다.";
+        "D²에 비례하는 투영과 같아지고, 그보다 길면 앞지릅니다. " +
+        `인과 마스크로 가린 절반을 건너뛰는 커널에서는 그 길이가 두 배인 ${formatNumber(2 * crossover)}입니다.`;
     if (T === crossover) return `${rule} 지금이 바로 그 T입니다.`;
     if (T < crossover) return `${rule} 지금 T = ${josa(T, "은/는")} 그보다 짧아서 투영이 ${percent(flops.projections)}로 더 큽니다.`;
     return `${rule} 지금 T = ${josa(T, "은/는")} 그보다 길어서 점수와 가중합이 ${percent(quadratic)}로 더 큽니다.`;
