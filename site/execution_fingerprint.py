@@ -4,10 +4,11 @@ Jupyter Book looks up cached outputs by the cells alone and keeps old numbers af
 is named after a hash of `src` and the pins, and a second hash makes Sphinx read every page again when `site/` changes.
 """
 
+from fnmatch import fnmatch
 from hashlib import sha256
 from pathlib import Path
 
-MADE_BY_BUILDS = ("__pycache__", ".egg-info", ".mo")
+MADE_BY_BUILDS = ("__pycache__", "*.egg-info", "*.mo")
 
 
 def fingerprint(root, *names):
@@ -15,8 +16,8 @@ def fingerprint(root, *names):
     for name in names:
         top = root / name
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
-            shown = str(path.relative_to(root))
-            if path.is_file() and not any(made in shown for made in MADE_BY_BUILDS):
+            shown = path.relative_to(root)
+            if path.is_file() and not any(fnmatch(part, made) for part in shown.parts for made in MADE_BY_BUILDS):
                 digest.update(f"{shown}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 def name_the_address(app, config):
     if not config.html_baseurl:
         owner, name = config.html_theme_options["repository_url"].rstrip("/").split("/")[-2:]
-        config.html_baseurl = f"https://{owner.lower()}.github.io/" + ("" if name == f"{owner}.github.io" else f"{name}/")
+        host = f"{owner.lower()}.github.io"  # also the name of the repository of the owner's own site, in any letter case
+        config.html_baseurl = f"https://{host}/" + ("" if name.lower() == host else f"{name}/")
 
 
 def last_change(path: Path) -> date | None:

@@ -68,6 +68,14 @@ def icons(css):
     return "".join(chr(int(code, 16)) for code in re.findall(r'content:\s*"\\([0-9a-f]{4})"', css))
 
 
+def found(folder, pattern):
+    """The files of a package, which may have moved them."""
+    files = sorted(folder.glob(pattern))
+    if not files:
+        raise ExtensionError(f"no {pattern} in {folder}")
+    return files
+
+
 def keep_what_is_used(app, exception):
     if exception or app.builder.name != "html":
         return
@@ -85,9 +93,9 @@ def keep_what_is_used(app, exception):
         version = sha256(css.encode()).hexdigest()[:8]
         for path, html in linking.items():
             path.write_text(link_joined(html, version), "utf-8")
-        for font in static.glob("vendor/fontawesome/webfonts/*.woff2"):
+        for font in found(static, "vendor/fontawesome/webfonts/*.woff2"):
             cut_font(font, icons(css), font, notdef_outline=True)
-        for font in Path(app.confdir, "node_modules/katex/dist/fonts").glob("*.ttf"):
+        for font in found(Path(app.confdir), "node_modules/katex/dist/fonts/*.ttf"):
             target = static / "vendor/katex/fonts" / font.with_suffix(".woff2").name
             cut_font(font, "".join(pages.values()), target, notdef_outline=True)
     for path in {path for pattern in UNUSED for path in static.glob(pattern)}:

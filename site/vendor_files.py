@@ -24,11 +24,10 @@ FILES = {
 
 
 def copy_vendor_files(app):
-    for pattern, folder in FILES.items():
+    for name, folder in FILES.items():
         target = Path(app.outdir, "_static", folder)
         target.mkdir(parents=True, exist_ok=True)
-        for path in Path(app.confdir, "node_modules").glob(pattern):
-            copy2(path, target)
+        copy2(Path(app.confdir, "node_modules", name), target)  # fails where a package has moved its file
 
 
 def start_server(folder, timeout):

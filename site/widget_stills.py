@@ -20,6 +20,7 @@ from node import NODE
 from sphinx.errors import ExtensionError
 
 LARGE = 4_000  # characters of a widget's state; a smaller one is not worth a request of its own
+NAMED = re.compile(r'"IPY_MODEL_([^"]+)"')  # how the state of one model refers to another
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(.*?)</script>', re.S)
 
 
@@ -97,17 +98,33 @@ def kernel_line(app, pagename):
     return f'<p class="afm-line">{line}</p>'
 
 
+def named(model, models):
+    """The ids of the models that the host finds in the traits of this one. Layouts are for Jupyter's own pages."""
+    ids = dict.fromkeys(NAMED.findall(json.dumps(model["state"])))
+    return [found for found in ids if found in models and models[found].get("model_name") != "LayoutModel"]
+
+
 def slim(models, shown, files):
-    """Of the models those that a place of the page shows; their style is in the page, the rest of weight in files."""
+    """Of the models those that a place of the page shows, and those that they name, as deep as it goes.
+
+    Their style is in the page, the rest of weight in files; afm-host.js reads the state of a model that is shown from its
+    file, that of one that is only named from the page.
+    """
+    ids, parts = list(shown), set()
+    for model_id in ids:  # which grows
+        parts.update(named(models[model_id], models))
+        ids += parts.difference(ids)
     kept = {}
-    for model_id in shown:
+    for model_id in ids:
         state = dict(models[model_id]["state"])
-        module = state.pop("_esm")
+        module = state.pop("_esm", None)
         state.pop("_css", None)
         text = json.dumps(state, ensure_ascii=False)
-        if len(text) > LARGE:
+        if len(text) > LARGE and model_id not in parts:
             state = {"_state_file": files.add(text.encode(), ".json")}
-        kept[model_id] = models[model_id] | {"state": state | {"_esm_file": files.add(module.encode(), ".js")}}
+        if module:
+            state["_esm_file"] = files.add(module.encode(), ".js")
+        kept[model_id] = models[model_id] | {"state": state}
     return kept
 
 
