@@ -9,6 +9,7 @@ import torch
 from run_node import evaluate
 from traitlets import TraitError
 
+from multihead.bert import Attention
 from multihead.widgets import HeadAtlas
 
 L, H = 3, 5
@@ -99,6 +100,31 @@ def test_arcs_equal_a_slow_reference_in_python_and_in_the_browser(widgets):
             assert (other["query"], other["key"], other["found"]) == (query, key, found)
             assert arc.weight == pytest.approx(weight) == other["weight"]
     assert hits == {True, False}
+
+
+def test_where_two_words_get_as_much_none_is_found_in_python_and_in_the_browser():
+    """Also where the weights of the pieces of a word only add up to as much, in any order."""
+    weights = torch.full((L, H, 6, 6), 1 / 6)
+    weights[:, :, 1] = torch.tensor([0.0, 0.1, 0.3, 0.1, 0.2, 0.3])  # a: b 0.3, c 0.1 + 0.2, d 0.3
+    weights[:, :, 2] = torch.tensor([0.0, 0.1, 0.1, 0.1, 0.3, 0.4])  # b: c 0.1 + 0.3, d 0.4
+    weights[:, :, 5] = torch.tensor([0.0, 0.3, 0.2, 0.2, 0.2, 0.1])  # d: c 0.4, a 0.3
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (3, 2), (3, 0)]
+    tied = Attention(["[CLS]", "a", "b", "c", "##c", "d"], weights, torch.zeros(1))
+    widget = atlas(sentences=[tied], relations={"r": relation([pairs])}, relation="r")
+    expected = [False] * 5 + [True, False]
+    assert [arc.found for arc in widget.arcs()] == expected
+    assert [arc["found"] for arc in call("arcsOf", [widget])[0]] == expected
+
+
+def test_a_word_that_looks_at_itself_is_refused():
+    with pytest.raises(ValueError, match=r"자기 자신을 봅니다: \[1\]"):
+        atlas(relations={"r": relation([[(1, 1)], [], []])})
+
+
+@pytest.mark.parametrize("wrong", ["나는 먹었다", 3, {"tokens": []}])
+def test_what_is_no_attention_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"bert.attend\(글\)"):
+        atlas(sentences=[wrong])
 
 
 def test_score_rank_and_list_are_those_of_the_table(widgets):

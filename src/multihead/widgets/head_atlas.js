@@ -32,15 +32,18 @@ export function wordMap(map, words) {
         sum(queries.map((query) => sum(keys.map((key) => map[query][key])))) / queries.length));
 }
 
-// An arc is found if no other word of the sentence gets as much from its query.
+// An arc is found if no other word of the sentence gets as much from its query. Sums of the same weights in another order
+// differ by less than TIE, sums of others by more.
+const TIE = 1e-9;
 export function arcsOf(state, weights) {
     const relation = relationOf(state);
     if (!relation) return [];
     const { words } = sentenceOf(state);
     const between = wordMap(mapOf(state, weights), words);
     return relation.arcs[state.sentence].map(([query, key]) => {
-        const others = between[query].map((weight, word) => (word === query ? -1 : weight));
-        return { query, key, weight: between[query][key], found: others.indexOf(Math.max(...others)) === key };
+        const weight = between[query][key];
+        const asMuch = between[query].filter((other, word) => word !== query && other > weight - TIE);
+        return { query, key, weight, found: asMuch.length === 1 };
     });
 }
 

@@ -8,9 +8,10 @@ import torch
 import traitlets
 from torch import Tensor
 
-from multihead.plots import check_weights
+from multihead.plots import as_names, as_weights, check_weights
 from multihead.widgets.base import WEIGHT_STEP, IntRange, Text, Widget, join_module, pack_weights
 
+TIE = 1e-9  # sums of the same weights in another order differ by less, sums of others by more
 MAX_WEIGHTS = 400_000  # about 1 MB of page: 12 layers of 12 heads for 16 tokens in 10 sentences
 
 
@@ -70,7 +71,7 @@ class HeadAtlas(Widget):
             "heads": num_heads,
             # Lists of pairs: a browser would sort names that look like numbers.
             "scores": [[name, table.tolist()] for name, table in tables.items()],
-            "sentences": [{"tokens": list(s.tokens), "words": numbers} for s, numbers in zip(sentences, words)],
+            "sentences": [{"tokens": as_names(s.tokens), "words": numbers} for s, numbers in zip(sentences, words)],
             "relations": [[name, _relation(name, given, words)] for name, given in (relations or {}).items()],
         }
         self._weights = pack_weights(self._maps)
@@ -129,12 +130,15 @@ class HeadAtlas(Widget):
         pieces = torch.tensor([[word == number for word in words] for number in range(count)], dtype=torch.float64)
         weights = pieces / pieces.sum(-1, keepdim=True) @ self.map() @ pieces.T  # (words, words)
         weights.fill_diagonal_(-1)
-        return [Arc(q, k, weights[q, k].item(), weights[q].argmax().item() == k) for q, k in pairs]
+        as_much = (weights[:, None, :] > weights[..., None] - TIE).sum(-1)  # words that get as much as the key, with it
+        return [Arc(q, k, weights[q, k].item(), as_much[q, k].item() == 1) for q, k in pairs]
 
 
 def _maps(sentence) -> Tensor:
     """(layers, h, T, T) of one sentence."""
-    weights = torch.as_tensor(sentence.weights).detach().float().cpu()
+    if not hasattr(sentence, "weights") or not hasattr(sentence, "tokens"):
+        raise ValueError(f"sentences에는 bert.attend(글)가 돌려준 것의 목록을 넣으십시오. 받은 값: {type(sentence).__name__}")
+    weights = as_weights(sentence.weights)
     T = len(sentence.tokens)
     if weights.ndim != 4 or weights.shape[2:] != (T, T):
         raise ValueError(f"문장의 가중치는 (층, 헤드, {T}, {T}) 모양이어야 하는데 {tuple(weights.shape)}입니다.")
@@ -177,6 +181,8 @@ def _relation(name: str, given: Mapping[str, Any], words: list[list[int | None]]
         unknown = {word for pair in pairs for word in pair} - set(numbers)
         if unknown:
             raise ValueError(f"관계 '{name}'에 문장에 없는 낱말 번호가 있습니다: {sorted(unknown)}")
+        if loops := [query for query, key in pairs if query == key]:
+            raise ValueError(f"관계 '{name}'에서 낱말이 자기 자신을 봅니다: {loops}. 쿼리 낱말과 키 낱말은 달라야 합니다.")
     baseline = float(given["baseline"])
     best = [
         {"layer": int(row["layer"]), "head": int(row["head"])}
