@@ -137,6 +137,8 @@ class Bert:
         inputs = self.tokenizer(
             text, pair, return_tensors="pt", return_token_type_ids=True, truncation=False, padding=False, verbose=False
         )
+        if pair is not None and (self.model.config.type_vocab_size < 2 or 1 not in inputs["token_type_ids"]):
+            raise ValueError("이 모델은 글 둘을 나누어 읽지 못합니다. 글을 하나만 넣으십시오.")
         length = inputs["input_ids"].shape[1]
         if length > self.max_length:
             raise ValueError(

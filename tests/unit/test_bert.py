@@ -155,6 +155,25 @@ def test_a_model_in_training_mode_is_refused(tiny_folder):
         tiny.attend("나는 먹었다")
 
 
+@pytest.mark.parametrize("fault", ["model", "tokenizer"])
+def test_a_pair_for_a_model_that_reads_one_text_only_is_refused(tiny_folder, monkeypatch, fault):
+    tiny = load_bert(tiny_folder)
+    if fault == "model":
+        tiny.model.config.type_vocab_size = 1
+    else:  # as tokenizers of other models, which give every token the type 0
+        read = type(tiny.tokenizer).__call__
+
+        def without_types(self, *texts, **options):
+            inputs = read(self, *texts, **options)
+            inputs["token_type_ids"].zero_()
+            return inputs
+
+        monkeypatch.setattr(type(tiny.tokenizer), "__call__", without_types)
+    assert tiny.attend("나는").tokens == ["[CLS]", "나는", "[SEP]"]
+    with pytest.raises(ValueError, match="글 둘을 나누어 읽지 못합니다"):
+        tiny.attend("나는", "먹었다")
+
+
 # -- other models ------------------------------------------------------------------------------------------------
 
 
