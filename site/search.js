@@ -75,8 +75,11 @@ function attach(box, limit) {
   let newest = 0;
 
   async function update({ composing = false } = {}) {
-    const query = input.value.trim().replace(/\s+/g, " ").replace(LONE_JAMO_AT_END, "").trim();
     const ticket = ++newest;
+    // The widgets' own module, beside this one on the site: the same text in any Unicode form is the same query.
+    const { normalizeText } = await import(new URL("text.js", import.meta.url));
+    const query = normalizeText(input.value).replace(LONE_JAMO_AT_END, "").trim();
+    if (ticket !== newest) return;
     if (!query) {
       status.textContent = "";
       list.replaceChildren();
@@ -154,7 +157,7 @@ function start() {
   }
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
-    const shortcut = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k";
+    const shortcut = (event.ctrlKey || event.metaKey) && !event.altKey && (event.key.toLowerCase() === "k" || event.code === "KeyK");
     if (shortcut || (event.key === "/" && !typing)) {
       event.preventDefault();
       open();

@@ -96,17 +96,25 @@ async function loadAll(readers, { signal, progress }) {
         loaded += bytes;
         progress?.(loaded, total);
     };
-    // The first failure stops the others: the reader is told of it at once, not after 18 MB more.
+    // The first failure stops the others: the reader is told of it at once, not after 18 MB more. Not by AbortSignal.any,
+    // which browsers have since 2024 only.
     const stop = new AbortController();
-    const both = AbortSignal.any([signal, stop.signal]);
-    await Promise.all(names.map(async (name) => {
-        try {
-            kept.set(name, readers[name](await load(name, { signal: both, version, size: files[name], received })));
-        } catch (failure) {
-            stop.abort();
-            throw failure;
-        }
-    }));
+    const cancel = () => stop.abort();
+    signal.addEventListener("abort", cancel);
+    if (signal.aborted) cancel();
+    try {
+        await Promise.all(names.map(async (name) => {
+            const options = { signal: stop.signal, version, size: files[name], received };
+            try {
+                kept.set(name, readers[name](await load(name, options)));
+            } catch (failure) {
+                stop.abort();
+                throw failure;
+            }
+        }));
+    } finally {
+        signal.removeEventListener("abort", cancel);
+    }
 }
 
 // ---- answers -------------------------------------------------------------------------------------------------------

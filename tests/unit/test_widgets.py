@@ -1,11 +1,13 @@
 """The Python side of the widgets: settings, validation, observe and links."""
 
+import unicodedata
+
 import ipywidgets
 import pytest
 from traitlets import TraitError
 
 from multihead.palette import HEAD_COLOURS
-from multihead.widgets import HeadSplitter
+from multihead.widgets import AttentionPlayground, HeadSplitter, base
 from multihead.widgets.base import ink, join_module, luminance
 
 ALLOWED = {
@@ -100,9 +102,27 @@ def test_links_accept_the_widget():
     assert widget.h == 8
 
 
-def test_a_module_that_does_not_import_core_is_refused():
-    with pytest.raises(ValueError, match="exactly once"):
-        join_module("core.js")
+def test_a_module_is_joined_with_all_that_it_imports_each_file_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(base, "FOLDER", tmp_path)
+    (tmp_path / "low.js").write_text("export const low = 1;\n")
+    (tmp_path / "left.js").write_text('import { low } from "./low.js";\nexport const left = low + 1;\n')
+    (tmp_path / "right.js").write_text('import { low } from "./low.js";\nexport const right = low + 2;\n')
+    (tmp_path / "top.js").write_text(
+        'import { left } from "./left.js";\nimport {\n    right,\n} from "./right.js";\nexport const sum = left + right;\n'
+    )
+    lines = [line for line in join_module("top.js").splitlines() if line]
+    assert lines == ["const low = 1;", "const left = low + 1;", "const right = low + 2;", "export const sum = left + right;"]
+    (tmp_path / "right.js").write_text('import { low } from "./low.js";\nconst left = 3;\nexport const right = left;\n')
+    with pytest.raises(ValueError, match=r"left\.js and right\.js both declare left"):
+        join_module("top.js")
+    (tmp_path / "low.js").unlink()
+    with pytest.raises(FileNotFoundError):
+        join_module("top.js")
+
+
+def test_a_text_is_kept_in_one_unicode_form():
+    widget = AttentionPlayground(sentence=unicodedata.normalize("NFD", " 나는\u200b\u2003사과 "))
+    assert widget.sentence == "나는 사과"
 
 
 @pytest.mark.parametrize("colour", HEAD_COLOURS)

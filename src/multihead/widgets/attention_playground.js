@@ -1,8 +1,9 @@
 // AttentionPlayground: a sentence, its attention maps head by head, and what each head adds to the output.
 
 import {
-    checkRadio, element, escapeHtml, formatNumber, headStyle, numberControl, radioGroup, refresh, splitFault,
+    checkRadio, element, escapeHtml, formatNumber, headStyle, numberControl, radioGroup, refresh, splitFault, textBox,
 } from "./core.js";
+import { normalizeText } from "./text.js";
 
 const LIMITS = { d_model: [8, 64], h: [1, 8], seed: [0, 999], padding: [1, 12] };
 const SETTINGS = ["sentence", "d_model", "h", "mask", "padding", "scaled", "seed", "query"];
@@ -22,7 +23,7 @@ export function unpack(base64) {
     return { W_Q, W_K, W_V, W_O, quantiles: numbers.subarray(4 * WIDTH ** 2) };
 }
 
-const allWords = (sentence) => sentence.match(/[^ \t\r\n\u00a0\u3000]+/g) ?? [];
+const allWords = (sentence) => normalizeText(sentence).split(" ").filter(Boolean);
 export const wordsOf = (sentence) => allWords(sentence).slice(0, MOST_WORDS);
 
 // Random bytes for a word: the FNV-1a hash of "seed:word", counted on and mixed by MurmurHash3's last step.
@@ -179,15 +180,13 @@ function sumSentence({ h }, { difference, norm }) {
 
 const GAP = 16;
 const SUM_WIDTH = 36;
-const graphemes = new Intl.Segmenter("ko");
-const lettersOf = (word) => [...graphemes.segment(word)].map(({ segment }) => segment);
 // Hangul and emoji are as wide as they are high, Latin letters about half of it.
 const textWidth = (text, size) =>
-    lettersOf(text).reduce((width, letter) => width + (letter.charCodeAt(0) < 0x250 ? 0.6 : 0.95) * size, 0);
+    [...text].reduce((width, letter) => width + (letter.charCodeAt(0) < 0x250 ? 0.6 : 0.95) * size, 0);
 
 function cut(word, size, width) {
     if (textWidth(word, size) <= width) return word;
-    const letters = lettersOf(word);
+    const letters = [...word];
     while (letters.length > 1 && textWidth(`${letters.join("")}…`, size) > width) letters.pop();
     return `${letters.join("")}…`;
 }
@@ -202,7 +201,7 @@ export function mapLayout({ h }, { words, T }, width) {
     const space = Math.floor((width - GAP * (columns - 1)) / columns) - label - SUM_WIDTH;
     const cell = Math.max(12, Math.min(h === 1 ? 62 : 44, Math.floor(space / T)));
     const upright = words.every((word) => textWidth(word, size) <= cell - 4);
-    const longest = Math.max(...words.map((word) => lettersOf(cut(word, size, 66)).length));
+    const longest = Math.max(...words.map((word) => [...cut(word, size, 66)].length));
     const header = upright ? 24 : Math.ceil(longest * (size + 1)) + 12;
     return {
         size, label, cell, columns, upright, header, T,
@@ -321,12 +320,13 @@ function render({ model, el }) {
     // Controls. A form keeps the radio buttons of two widgets on one page apart.
     const note = element("p", { class: "mh-note", role: "status", "data-out": "note" });
     const say = (text) => { note.textContent = text; };
-    const sentence = element("input", {
-        type: "text", name: "sentence", autocomplete: "off", spellcheck: "false",
+    const sentence = textBox({
+        name: "sentence",
         oninput: () => {
             say("");
-            const last = Math.max(0, wordsOf(sentence.value).length - 1);
-            set({ sentence: sentence.value, query: Math.min(model.get("query"), last) });
+            const text = normalizeText(sentence.box.value);
+            const last = Math.max(0, wordsOf(text).length - 1);
+            set({ sentence: text, query: Math.min(model.get("query"), last) });
         },
     });
     const sentenceText = element("p", { class: "mh-note", role: "status", "data-out": "sentence_note" });
@@ -369,7 +369,7 @@ function render({ model, el }) {
         onsubmit: (event) => event.preventDefault(),
     },
     element("label", { class: "mh-sentence" },
-        element("span", { class: "mh-label" }, "문장(띄어쓰기로 단어를 나눕니다)"), sentence),
+        element("span", { class: "mh-label" }, "문장(띄어쓰기로 단어를 나눕니다)"), sentence.box),
     sentenceText,
     element("div", { class: "mh-controls" }, controls.h.node, controls.d_model.node, controls.seed.node),
     element("div", { class: "mh-switches" }, masks, scaling, controls.padding.node), note,
@@ -460,7 +460,7 @@ function render({ model, el }) {
         pointed = null;
         const state = read();
         const fault = faultOf(state);
-        if (sentence.value !== state.sentence) sentence.value = state.sentence;
+        sentence.show(state.sentence);
         for (const [name, { show }] of Object.entries(controls)) show(state[name]);
         controls.padding.node.hidden = state.mask !== "padding";
         checkRadio(masks, state.mask);

@@ -1,7 +1,6 @@
 """AttentionPlayground: a sentence, its attention maps head by head, and what each head adds to the output."""
 
 import base64
-import re
 from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from multihead.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
+from multihead.models.text import normalize_text
 from multihead.widgets.base import Choice, IntRange, Text, Widget, join_module
 
 WIDTH = 64  # of the one set of matrices; a smaller d_model takes its leading part
@@ -120,8 +120,8 @@ class AttentionPlayground(Widget):
 
 
 def words_of(sentence: str) -> list[str]:
-    """The words that the widget shows: split at spaces, at most 12."""
-    return re.findall(r"[^ \t\r\n\u00a0\u3000]+", sentence)[:MOST_WORDS]
+    """The words that the widget shows: split at white space, at most 12."""
+    return normalize_text(sentence).split()[:MOST_WORDS]
 
 
 def projection_matrices(d_model: int) -> dict[str, Tensor]:

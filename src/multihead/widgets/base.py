@@ -15,25 +15,42 @@ import torch
 import traitlets
 from torch import Tensor
 
+from multihead.models.text import normalize_text
 from multihead.palette import HEAD_COLOURS
 
 FOLDER = Path(__file__).parent
 WEIGHT_STEP = 1e-4  # attention weights travel to the browser as 16-bit multiples of this
 
 
-def join_module(name: str, library: str = "core.js") -> str:
-    """Return ``library`` and the file ``name`` as one ES module.
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w./]+)";\n', re.MULTILINE)
+DECLARATION = re.compile(r"^(?:export )?(?:async )?(?:const|let|class|function\*?) (\w+)", re.MULTILINE)
+
+
+def join_module(name: str) -> str:
+    """Return the file ``name`` and all that it imports, each file once, as one ES module.
 
     anywidget takes one self-contained module, whereas editors and ``node --test`` want to see where a name comes from.
-    So the source files are ordinary modules: the library marks each name with ``export`` at the start of a line, the
-    other file has one ``import { ... } from "./core.js";``. Joining drops these two and nothing else.
+    So the source files are ordinary modules with ``import { ... } from "./core.js";`` and with ``export`` at the start of
+    a line. Joining drops these and nothing else; only ``name`` keeps its exports.
+    Raises ValueError where two of the files declare the same name.
     """
-    core = re.sub(r"^export ", "", (FOLDER / library).read_text("utf-8"), flags=re.MULTILINE)
-    own = (FOLDER / name).read_text("utf-8")
-    own, count = re.subn(rf'^import \{{[^}}]*\}} from "\./{library}";\n', "", own, flags=re.M)
-    if count != 1:
-        raise ValueError(f'{name} must import from "./{library}" exactly once, found {count}')
-    return f"{core}\n{own}"
+    sources: dict[str, str] = {}
+
+    def read(file: str) -> None:
+        source = (FOLDER / file).read_text("utf-8")
+        for imported in IMPORT.findall(source):
+            if imported not in sources:
+                read(imported)
+        sources[file] = IMPORT.sub("", source)
+
+    read(name)
+    owner: dict[str, str] = {}
+    for file, source in sources.items():
+        for declared in DECLARATION.findall(source):
+            if owner.setdefault(declared, file) != file:
+                raise ValueError(f"{name}: {owner[declared]} and {file} both declare {declared}")
+    own = sources.pop(name)
+    return "\n".join([*(re.sub(r"^export ", "", source, flags=re.MULTILINE) for source in sources.values()), own])
 
 
 def pack_weights(maps: Iterable[Tensor]) -> str:
@@ -93,7 +110,7 @@ class Choice(traitlets.TraitType):
 
 
 class Text(traitlets.TraitType):
-    """A synced text."""
+    """A synced text, the same whatever its Unicode form."""
 
     def __init__(self, default: str):
         super().__init__(default)
@@ -102,7 +119,7 @@ class Text(traitlets.TraitType):
     def validate(self, obj, value):
         if not isinstance(value, str):
             raise traitlets.TraitError(f"{self.name}에는 문자열이 필요합니다. 받은 값: {value!r}")
-        return value
+        return normalize_text(value)
 
 
 class Widget(anywidget.AnyWidget):

@@ -1,6 +1,8 @@
 // Shared by all widgets: index arithmetic, Korean numbers and small DOM helpers.
 // Python joins this file in front of a widget's own file (base.py, join_module).
 
+import { normalizeText } from "./text.js";
+
 // ---- heads -------------------------------------------------------------------------------------------------------
 
 // Number of colours in multihead.palette; head 12 starts again at the first one.
@@ -265,6 +267,34 @@ export function numberControl({ name, label, range, step = 1, stops, change, say
     const node = element("div", { class: `mh-number ${max > 99999 ? "is-long" : ""}` },
         element("span", { class: "mh-label" }, label), slider, box);
     return { node, show };
+}
+
+// A box for a text. While a syllable is being composed nothing is written into it, and Enter waits until it is done. A text
+// that means the same as what the reader has typed does not replace it. Returns the box and show(text).
+export function textBox({ enter = () => {}, ...attributes }) {
+    let [composing, entered] = [false, false];
+    const box = element("input", {
+        type: "text", autocomplete: "off", spellcheck: "false", ...attributes,
+        oncompositionstart: () => { composing = true; },
+        oncompositionend: () => {
+            composing = false;
+            if (entered) enter();
+            entered = false;
+        },
+        onkeydown: (event) => {
+            if (event.key !== "Enter") return;
+            if (composing) {
+                entered = true;
+            } else {
+                event.preventDefault();
+                enter();
+            }
+        },
+    });
+    const show = (text) => {
+        if (!composing && normalizeText(box.value) !== normalizeText(text)) box.value = text;
+    };
+    return { box, show };
 }
 
 // A row of native radio buttons that looks like one control. `options` holds [value, child, ...] for each button.

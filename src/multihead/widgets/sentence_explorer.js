@@ -4,8 +4,9 @@
 
 import {
     checkControl, element, escapeHtml, formatNumber, HEAD_COLOURS, headGrid, headStyle, refresh, selectControl,
-    tokenWidth, unpackWeights,
+    tokenWidth, unpackWeights, textBox,
 } from "./core.js";
+import { normalizeText } from "./text.js";
 
 const SETTINGS = ["text", "compare", "layer", "head", "specials"];
 const OWN = "own";
@@ -361,17 +362,14 @@ function render({ model, el }) {
                 update(); // also where the text is the one from before
             },
         });
-        const input = element("input", {
-            type: "text", name, autocomplete: "off", spellcheck: "false", lang: "en",
-            onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); submit(); } },
-        });
+        const input = textBox({ name, lang: "en", enter: () => submit() });
         const pushButton = (action, text, onclick) =>
             element("button", { type: "button", class: "mh-button", name: `${name}_${action}`, onclick }, text);
         const button = pushButton("compute", "", () => submit());
         button.classList.add("is-main");
         const cost = element("p", { class: "mh-small", "data-out": `${name}_cost` });
         const panel = element("div", { class: "mh-own" },
-            element("label", {}, element("span", { class: "mh-label" }, "내 문장(영어)"), input), button, cost);
+            element("label", {}, element("span", { class: "mh-label" }, "내 문장(영어)"), input.box), button, cost);
         const bar = element("progress", { "aria-label": "내려받은 양" });
         const status = element("p", { class: "mh-small", role: "status", "data-out": `${name}_status` });
         const cancel = pushButton("cancel", "그만두기", () => request?.controller.abort());
@@ -382,7 +380,7 @@ function render({ model, el }) {
         const node = element("div", {}, select.node, panel, waiting, alert, retry, note);
 
         function submit() {
-            const text = input.value.trim();
+            const text = normalizeText(input.box.value);
             failure = text === "" ? { text: read()[name], facts: { kind: "empty" } } : null;
             if (text !== "") {
                 set({ [name]: text });
@@ -443,7 +441,7 @@ function render({ model, el }) {
             select.select.value = own ? OWN : String(none && text === "" ? "" : index);
             if (text !== shownText) {
                 shownText = text;
-                input.value = text;
+                input.show(text);
                 if (request && request.text !== text) {
                     request.controller.abort();
                     request = null;
@@ -657,8 +655,8 @@ function render({ model, el }) {
     }
     const addressText = () => new URLSearchParams(location.hash.slice(1)).get("s");
     function readAddress() {
-        const text = addressText()?.trim();
-        if (!text) return;
+        const text = normalizeText(addressText() ?? "");
+        if (text === "") return;
         set({ text });
         form.scrollIntoView();
     }

@@ -31,7 +31,7 @@ class TrainingLab(Widget):
     scaling = Choice(True, (False, True))
     _history = traitlets.List().tag(sync=True)
     # The Worker's module as text: no file beside the page is needed, so that a kernel and a page work alike.
-    _worker = traitlets.Unicode(join_module("training_worker.js", library="neighbours.js")).tag(sync=True)
+    _worker = traitlets.Unicode(join_module("training_worker.js")).tag(sync=True)
 
     @property
     def history(self) -> list[dict]:
