@@ -10,6 +10,8 @@ A line of ``data/sentences_en.txt`` or ``data/sentences_ko.txt`` names the words
 from dataclasses import dataclass
 from importlib.resources import files
 
+from .models.text import normalize_text
+
 # What the dependent (left) and its head (right) are called. Relations as in Stanford Dependencies, without coref.
 RELATIONS = {
     "det": ("한정사", "명사"),
@@ -59,7 +61,7 @@ def load_sentences(language: str) -> list[AnnotatedSentence]:
 
 def parse_sentence(line: str) -> AnnotatedSentence:
     """Reads one line: ``words | relation dependent>head ... | ...``. ``the#2`` is the second "the" of the sentence."""
-    text, *parts = (part.strip() for part in line.split("|"))
+    text, *parts = (part.strip() for part in normalize_text(line).split("|"))
     words = tuple(text.split())
     if len(words) < 2:
         raise ValueError(f"낱말이 둘 이상 있어야 합니다: '{text}'")

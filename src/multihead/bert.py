@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .attention import check_divisible
+from .models.text import normalize_text
 
 if TYPE_CHECKING:
     from transformers import BertModel, PreTrainedTokenizerBase
@@ -87,7 +88,10 @@ class Bert:
         return min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
 
     def attend(self, text: str, pair: str | None = None) -> Attention:
-        """Runs the model on a text, or on a pair of texts, and keeps every head's weights. Cuts nothing off."""
+        """Runs the model on a text, or on a pair of texts, and keeps every head's weights. Cuts nothing off.
+
+        Reads what is seen: the same letters give the same maps in any Unicode form (``normalize_text``).
+        """
         inputs = self._encode(text, pair)
         (attention,) = self._run(inputs)
         if pair is None:
@@ -98,11 +102,11 @@ class Bert:
         """``attend(text)`` for each text, up to rounding, but several texts at a time: many times faster."""
         for text in texts:
             self._encode(text, None)  # refuses what attend refuses
+        texts = [normalize_text(text) for text in texts]
         attentions = []
         for start in range(0, len(texts), BATCH):
-            batch = list(texts[start : start + BATCH])
             attentions += self._run(
-                self.tokenizer(batch, return_tensors="pt", return_token_type_ids=True, padding=True, truncation=False)
+                self.tokenizer(texts[start : start + BATCH], return_tensors="pt", return_token_type_ids=True, padding=True, truncation=False)
             )
         return attentions
 
@@ -128,14 +132,16 @@ class Bert:
         return attentions
 
     def _encode(self, text: str, pair: str | None) -> Any:
+        texts = []
         for value in (text,) if pair is None else (text, pair):
             if not isinstance(value, str):
                 raise TypeError(f"글은 문자열이어야 합니다. 받은 값: {value!r}")
-            # Also what only looks like text: the tokenizer drops control characters and invisible ones.
-            if not self.tokenizer.tokenize(value, verbose=False):
+            texts.append(normalize_text(value))
+            # Also what only looks like text: nothing of it is seen, or the tokenizer drops it.
+            if not self.tokenizer.tokenize(texts[-1], verbose=False):
                 raise ValueError("글이 비어 있습니다. 한 글자 이상 넣으십시오.")
         inputs = self.tokenizer(
-            text, pair, return_tensors="pt", return_token_type_ids=True, truncation=False, padding=False, verbose=False
+            *texts, return_tensors="pt", return_token_type_ids=True, truncation=False, padding=False, verbose=False
         )
         if pair is not None and (self.model.config.type_vocab_size < 2 or 1 not in inputs["token_type_ids"]):
             raise ValueError("이 모델은 글 둘을 나누어 읽지 못합니다. 글을 하나만 넣으십시오.")

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from .bert import Attention, Bert
+from .models.text import normalize_text
 from .palette import HEAD_COLOURS
 from .plots import all_maps, as_names, as_numbers, as_weights, attention_maps, check_weights, dot_products, text_columns
 
@@ -139,6 +140,7 @@ def neuron_view(
     if not isinstance(bert, Bert):
         raise TypeError(f"neuron_view에는 load_bert()가 돌려준 모델을 넣으십시오. 받은 값: {type(bert).__name__}")
     attention = bert.attend(text, pair)
+    text, pair = normalize_text(text), pair and normalize_text(pair)  # what attend has read
     weights = attention.map(layer, head)  # checks both numbers
     T = len(attention.tokens)
     if query not in range(T):

@@ -19,6 +19,7 @@ import torch
 
 from .annotated import RELATIONS, AnnotatedSentence, is_word
 from .bert import Attention, Bert, composed
+from .models.text import normalize_text
 
 Head = tuple[int, int]  # (layer, head), both from 1
 
@@ -75,7 +76,7 @@ def word_maps(bert: Bert, sentences: Sequence[AnnotatedSentence]) -> list[torch.
 
 
 def _word_map(bert: Bert, attention: Attention, words: Sequence[str]) -> torch.Tensor:
-    pieces = bert.tokenizer(list(words), is_split_into_words=True)
+    pieces = bert.tokenizer([normalize_text(word) for word in words], is_split_into_words=True)
     inside = [token for token, word in enumerate(pieces.word_ids()) if word is not None]
     word_of_piece = torch.tensor([pieces.word_ids()[token] for token in inside])
     if composed(pieces.tokens()) != attention.tokens or len(word_of_piece.unique()) != len(words):
@@ -93,9 +94,9 @@ def readable_share(bert: Bert, sentences: Sequence[AnnotatedSentence]) -> float:
     An English model breaks Korean into jamo or into [UNK]. A piece is whole letters: jamo of different pieces do not
     make a syllable again, those of one piece do, as in vocabularies that are written in decomposed Hangul.
     """
-    words = [word for sentence in sentences for word in sentence.words if is_word(word)]
+    words = [normalize_text(word) for sentence in sentences for word in sentence.words if is_word(word)]
     spelled = ("".join(piece.removeprefix("##") for piece in composed(bert.tokenizer.tokenize(word))) for word in words)
-    return sum(text in composed([word, word.lower()]) for text, word in zip(spelled, words)) / len(words)
+    return sum(text in (word, word.lower()) for text, word in zip(spelled, words)) / len(words)
 
 
 # -- which words a head joins ----------------------------------------------------------------------------------------

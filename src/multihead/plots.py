@@ -12,9 +12,9 @@ import matplotlib as mpl
 import torch
 from matplotlib.figure import Figure
 
-from .bert import composed
 from .counting import attention_flops
 from .fonts import drawable, korean_family
+from .models.text import normalize_text
 from .neighbours import Recording
 from .palette import head_colour
 
@@ -51,7 +51,7 @@ def as_names(tokens) -> list[str]:
             )
     if not names:
         raise ValueError("토큰이 하나도 없습니다. 토큰이 하나 이상인 글을 넣으십시오.")
-    return composed(names)
+    return [normalize_text(name) for name in names]
 
 
 def as_numbers(given, allowed: range, what: str) -> list[int]:

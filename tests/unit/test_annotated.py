@@ -1,5 +1,6 @@
 """The annotated sentences: many, varied, and free of slips that a reader of the file would overlook."""
 
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +22,14 @@ def pairs(language, relation):
     for sentence in load_sentences(language):
         for dependent, head in sentence.relations.get(relation, ()):
             yield sentence, sentence.words[dependent], sentence.words[head]
+
+
+def test_a_line_is_read_the_same_in_every_unicode_form():
+    line = "나는 사과를 먹었다 . | nsubj 나는>먹었다 | dobj 사과를>먹었다"
+    for strange in (unicodedata.normalize("NFD", line), line.replace("나는 ", "나는\u3000", 1).replace("먹", "\u200b먹", 1)):
+        assert parse_sentence(strange) == parse_sentence(line)
+    mixed = line.replace("나는>", unicodedata.normalize("NFD", "나는>"))
+    assert parse_sentence(mixed) == parse_sentence(line)
 
 
 @pytest.mark.parametrize("language, least", [("en", 120), ("ko", 60)])

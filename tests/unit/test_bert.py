@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
+import unicodedata
 from pathlib import Path
 
 import huggingface_hub
@@ -107,6 +108,22 @@ def test_many_texts_at_a_time_equal_one_by_one_and_carry_no_padding(bert):
         assert torch.allclose(attention.hidden_states, alone.hidden_states, atol=1e-4)
 
 
+FORMS = ["\ud83d {}", "\ufeff{}", "{}\u200b", "\u3000{}\u2003", "{}\ufe0f\udc4d", "\u2060 {} "]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_letters_give_the_same_map_in_every_unicode_form(bert, tiny_folder, form):
+    tiny = load_bert(tiny_folder)  # its tokenizer takes every form as another text
+    for model, text, pair in ((bert, "café hi", "It slept."), (tiny, "나는 사과를 먹었다다.", "먹었다")):
+        plain, of_pair = model.attend(text), model.attend(text, pair)
+        for normal in ("NFC", "NFD"):
+            strange, other = (form.format(unicodedata.normalize(normal, given)) for given in (text, pair))
+            for same in (model.attend(strange), model.attend_all([pair, strange])[1]):
+                assert same.tokens == plain.tokens and torch.allclose(same.weights, plain.weights, atol=1e-5)
+            both = model.attend(strange, other)
+            assert both.pair_start == of_pair.pair_start and torch.equal(both.weights, of_pair.weights)
+
+
 def test_one_bad_text_among_many_is_refused(bert):
     with pytest.raises(ValueError, match="글이 비어 있습니다"):
         bert.attend_all([TEXT, " "])
@@ -117,7 +134,7 @@ def test_one_bad_text_among_many_is_refused(bert):
 # -- what attend refuses -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("nothing", ["", " ", "\n\t", "\u200b", "\x00"])
+@pytest.mark.parametrize("nothing", ["", " ", "\n\t", "\u200b", "\x00", "\u3164", "\ud83d", "\ufffd", "\ue000", "\u2003\ufe0f"])
 def test_empty_text_is_refused(bert, nothing):
     with pytest.raises(ValueError, match="글이 비어 있습니다"):
         bert.attend(nothing)

@@ -297,8 +297,8 @@ def test_all_layers_of_a_batch_may_be_one_tensor(view):
     assert torch.allclose(shown, weights[:, 2], atol=5e-4)
 
 
-def test_names_written_in_jamo_are_shown_as_syllables(view):
-    names = [unicodedata.normalize("NFD", token) for token in TOKENS]
+def test_names_written_in_jamo_or_with_what_is_not_seen_are_shown_as_syllables(view):
+    names = [unicodedata.normalize("NFD", token) for token in TOKENS[:-1]] + [f"\ud83d{TOKENS[-1]}\u200b"]
     assert Figure(view(some_weights(L, H, T, T), names)).data["left_text"] == TOKENS
 
 
@@ -475,6 +475,11 @@ def test_another_model_with_other_sizes_gets_its_neuron_view_too(bert):
     expected = other.attend(SENTENCE).weights[11]
     assert torch.allclose(torch.tensor(figure.data["attn"][0]) / 1000, expected, atol=6e-4)
     assert figure.params["head"] == 6
+
+
+def test_the_neuron_view_reads_what_attend_reads(bert):
+    strange = "\ud83d" + SENTENCE.replace(" ", "\u2003") + "\u200b"
+    assert neuron_view(bert, strange, REPLY + "\ufeff")._repr_html_() == neuron_view(bert, SENTENCE, REPLY)._repr_html_()
 
 
 def test_the_neuron_view_of_a_pair_can_be_looked_at_by_direction_with_its_data_written_once(bert):

@@ -2,6 +2,7 @@
 
 import random
 import re
+import unicodedata
 from types import SimpleNamespace
 
 import pytest
@@ -176,6 +177,18 @@ def test_tokens_never_become_markup():
 
 
 # -- settings ----------------------------------------------------------------------------------------------------
+
+
+def test_names_are_the_same_in_every_unicode_form():
+    names = ["가", "아래  로"]
+    strange = [unicodedata.normalize("NFD", name) for name in names]
+    widget = atlas(
+        scores={strange[0]: SCORES[0], strange[1]: SCORES[1]}, relations={strange[1]: relation([[(0, 1)], [], []])},
+        score=strange[1], relation=names[1],
+    )  # fmt: skip
+    assert (widget.score, widget.relation) == ("아래 로", "아래 로") and len(widget.arcs()) == 1
+    widget.score = names[0]
+    assert widget.score == "가" and atlas(scores={strange[0]: SCORES[0]}).score == "가"
 
 
 def test_it_opens_with_the_best_head_of_its_first_score():

@@ -157,8 +157,8 @@ def decomposed(tmp_path_factory):
 def test_a_word_is_readable_whatever_the_unicode_form_of_its_vocabulary(decomposed):
     word = next(w for s in KOREAN for w in s.words if w == "그")  # two jamo: one piece
     assert decomposed.tokenizer.tokenize(word) == [unicodedata.normalize("NFD", word)]
-    for form in ("NFC", "NFD"):
-        sentence = AnnotatedSentence((unicodedata.normalize(form, word), "."), {})
+    for form in (word, unicodedata.normalize("NFD", word), f"\ufeff{word}\u200b"):
+        sentence = AnnotatedSentence((form, "."), {})
         assert readable_share(decomposed, [sentence]) == 1
         assert decomposed.attend(sentence.text).tokens == ["[CLS]", word, ".", "[SEP]"]
         assert word_maps(decomposed, [sentence])[0].shape == (1, 1, 2, 2)

@@ -239,8 +239,9 @@ def test_in_a_kernel_the_model_answers_with_tokens_and_maps(monkeypatch):
 def test_in_a_kernel_what_cannot_be_answered_is_said_too(monkeypatch):
     widget = explorer()
     prepared = len(widget._bert.asked)
-    replies = answers(widget, monkeypatch, "  ", "a " * 63, "a " * 62, "broken")
+    replies = answers(widget, monkeypatch, "  ", "\u200b\u3164", "a " * 63, "a " * 62, "broken")
     assert [content.get("error") for content, _ in replies] == [
+        {"kind": "empty"},
         {"kind": "empty"},
         {"kind": "too_long", "count": 65, "most": 64},
         None,

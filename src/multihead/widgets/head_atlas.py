@@ -8,6 +8,7 @@ import torch
 import traitlets
 from torch import Tensor
 
+from multihead.models.text import normalize_text
 from multihead.plots import as_names, as_weights, check_weights
 from multihead.widgets.base import WEIGHT_STEP, IntRange, Text, Widget, join_module, pack_weights
 
@@ -63,7 +64,7 @@ class HeadAtlas(Widget):
         if not scores or not self._maps:
             raise ValueError("점수와 문장이 하나 이상 있어야 합니다.")
         num_layers, num_heads = self._maps[0].shape[:2]
-        tables = {name: _table(name, values, num_layers, num_heads) for name, values in scores.items()}
+        tables = {normalize_text(name): _table(name, values, num_layers, num_heads) for name, values in scores.items()}
         self._check_maps(num_layers, num_heads)
         words = [_words(sentence) for sentence in sentences]
         self._atlas = {
@@ -72,7 +73,7 @@ class HeadAtlas(Widget):
             # Lists of pairs: a browser would sort names that look like numbers.
             "scores": [[name, table.tolist()] for name, table in tables.items()],
             "sentences": [{"tokens": as_names(s.tokens), "words": numbers} for s, numbers in zip(sentences, words)],
-            "relations": [[name, _relation(name, given, words)] for name, given in (relations or {}).items()],
+            "relations": [[normalize_text(name), _relation(name, given, words)] for name, given in (relations or {}).items()],
         }
         self._weights = pack_weights(self._maps)
         settings.setdefault("score", next(iter(tables)))

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from multihead.annotated import is_word
 from multihead.bert import PACKAGED, Attention, Bert, load_bert
+from multihead.models.text import normalize_text
 from multihead.widgets.base import Choice, IntRange, Text, Widget, join_module, pack_weights
 
 MAX_TOKENS = 64  # of one sentence; the model in the browser has no more positions (site/bert_files.py)
@@ -80,7 +81,7 @@ class SentenceExplorer(Widget):
         self.send({"id": question["id"], **reply}, maps)
 
     def _attend(self, text: str) -> tuple[dict, list[bytes]]:
-        count = len(self._bert.tokenizer.tokenize(text, verbose=False)) + 2  # [CLS] and [SEP]
+        count = len(self._bert.tokenizer.tokenize(normalize_text(text), verbose=False)) + 2  # [CLS] and [SEP]
         if count == 2:
             return {"error": {"kind": "empty"}}, []
         if count > self._most_tokens:
