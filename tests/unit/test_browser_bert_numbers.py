@@ -11,9 +11,11 @@ from bert_files import get_model_path, write_model
 from run_node import node
 
 from multihead.bert import load_bert
+from multihead.models.text import normalize_text
 
 ROOT = Path(__file__).parents[2]
 BERT_JS = (ROOT / "site" / "bert" / "bert.js").as_uri()
+TEXT_JS = (ROOT / "src" / "multihead" / "widgets" / "text.js").as_uri()
 WORDS = (
     "the cat dog old woman who lived near river never told her children that ship had sunk because it was too heavy "
     "unbelievably antidisestablishmentarianism rethinking 42 3.14 , . ? ! ' - ( ) café naïve Seoul BERT attention"
@@ -82,6 +84,23 @@ def test_5000_strings_are_cut_into_the_tokens_that_transformers_cuts(bert, folde
         if ours != (theirs := bert.tokenizer.convert_ids_to_tokens(ids))
     ]
     assert different == []
+
+
+def test_whatever_a_reader_types_has_the_tokens_in_the_browser_that_attend_has(bert, folder, tmp_path):
+    forms = ["\ud83d hi", "hi\udc4d", "\u200bA\u2003cat\u3164", "cafe\u0301 ca\u200dfe", "나\ufeff는 \u1112\u1161\u11ab", *odd_strings(3, 100)]
+    readable = [text for text in forms if bert.tokenizer.tokenize(normalize_text(text))]
+    (tmp_path / "texts.json").write_text(json.dumps(readable))
+    run(
+        f"""
+        import {{ readFileSync, writeFileSync }} from "node:fs";
+        import {{ readVocabulary, tokenize }} from "{BERT_JS}";
+        import {{ normalizeText }} from "{TEXT_JS}";
+        const vocabulary = readVocabulary(readFileSync("{folder}/vocab.txt", "utf8"));
+        const texts = JSON.parse(readFileSync("{tmp_path}/texts.json", "utf8")).map(normalizeText);
+        writeFileSync("{tmp_path}/tokens.json", JSON.stringify(texts.map((text) => tokenize(text, vocabulary))));
+        """
+    )
+    assert json.loads((tmp_path / "tokens.json").read_text("utf-8")) == [bert.attend(text).tokens for text in readable]
 
 
 def sentences(bert, count):
