@@ -43,7 +43,7 @@ def test_every_widget_wakes_and_answers_without_newer_apis(older, path):
             if control.evaluate("node => node.type") == "range":
                 control.evaluate("node => { node.value = node.value === node.max ? node.min : node.max; node.dispatchEvent(new Event('input', { bubbles: true })); }")
             else:
-                control.select_option(index=1)
+                control.select_option(index=control.locator("option").count() - 1)
         page.wait_for_timeout(50)
         assert widget.inner_text() != shown, widget.get_attribute("data-widget")
 
