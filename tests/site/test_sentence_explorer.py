@@ -19,7 +19,7 @@ from bert_files import get_model_path, write_model
 from find_chromium import FLAGS
 from widget_page import HOST, STILL, assert_readable, page_html, tasks_of_threads, use_theme
 
-from multihead.bert import load_bert
+from multihead.models.bert import load_bert
 from multihead.widgets import SentenceExplorer
 
 SCRIPTS = Path(__file__).parents[2] / "site" / "bert"
@@ -340,6 +340,46 @@ def test_every_text_gets_the_answer_that_its_reader_expects(open_page, server):
     ask(page, "a " * 62)
     wait_for_picture(page, ("a " * 62).strip())
     assert page.locator("canvas").first.evaluate("canvas => canvas.width") == 64
+
+
+CAT = "The cat sat on the mat because it was tired."
+
+
+@pytest.mark.parametrize(
+    "text", [f"\u200b{CAT}", CAT.replace(" ", "\u2003"), f"{CAT[:6]}\u2060{CAT[6:]}\u3164", f"{CAT}\ud83d"]
+)
+def test_the_letters_of_a_prepared_sentence_are_this_sentence_in_every_unicode_form(open_page, server, text):
+    page = open_page(text="The key to the cabinets is on the table.")
+    page.select_option("[name=text_choice]", "own")
+    # Playwright itself sends no lone surrogate.
+    page.locator("[name=text]").evaluate(f"(box) => {{ box.value = {json.dumps(text)}; }}")
+    page.locator("[name=text_compute]").click()
+    wait_for_picture(page, CAT)
+    assert page.url.endswith("#s=" + CAT.replace(" ", "+")) and "encoder.bin" not in str(server.sent)
+
+
+# A syllable of an input method, and Enter: on a Mac the key comes before the syllable is done, and then once more.
+COMPOSE = """(box, { before, after }) => {
+    const tell = (type, Kind, options) => box.dispatchEvent(new Kind(type, { cancelable: true, ...options }));
+    const enter = (isComposing) => tell("keydown", KeyboardEvent, { key: "Enter", isComposing });
+    box.value = before;
+    tell("compositionstart", CompositionEvent);
+    enter(true);
+    const asked = location.hash;
+    box.value = after;
+    tell("compositionend", CompositionEvent);
+    enter(false);
+    return asked;
+}"""
+
+
+def test_enter_asks_for_the_whole_syllable_once(open_page):
+    page = open_page()
+    page.select_option("[name=text_choice]", "own")
+    box = page.locator("[name=text]")
+    assert box.evaluate(COMPOSE, {"before": " 고양", "after": " 고양이"}) == ""
+    wait_for_picture(page, "고양이")
+    assert box.input_value() == " 고양이" and page.url.endswith("#s=%EA%B3%A0%EC%96%91%EC%9D%B4")
 
 
 FAULTS = {
