@@ -76,17 +76,17 @@ function attach(box, limit) {
 
   async function update({ composing = false } = {}) {
     const ticket = ++newest;
-    // The widgets' own module, beside this one on the site: the same text in any Unicode form is the same query.
-    const { normalizeText } = await import(new URL("text.js", import.meta.url));
-    const query = normalizeText(input.value).replace(LONE_JAMO_AT_END, "").trim();
-    if (ticket !== newest) return;
-    if (!query) {
-      status.textContent = "";
-      list.replaceChildren();
-      return;
-    }
-    if (!list.children.length) status.textContent = "찾는 중입니다…";
     try {
+      // The widgets' own module, beside this one on the site: the same text in any Unicode form is the same query.
+      const { normalizeText } = await import(new URL("text.js", import.meta.url));
+      const query = normalizeText(input.value).replace(LONE_JAMO_AT_END, "").trim();
+      if (ticket !== newest) return;
+      if (!query) {
+        status.textContent = "";
+        list.replaceChildren();
+        return;
+      }
+      if (!list.children.length) status.textContent = "찾는 중입니다…";
       const found = await search(query);
       // 헤드 is typed as 헤, 헫, 헤드: do not flash "nothing found" for a syllable on its way.
       if (ticket !== newest || (composing && !found.length && list.children.length)) return;
@@ -157,7 +157,9 @@ function start() {
   }
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
-    const shortcut = (event.ctrlKey || event.metaKey) && !event.altKey && (event.key.toLowerCase() === "k" || event.code === "KeyK");
+    // The letter, where the layout has Latin ones, else the place of the key: with the Korean layout K types ㅏ.
+    const isK = /^[a-z]$/iu.test(event.key) ? event.key.toLowerCase() === "k" : event.code === "KeyK";
+    const shortcut = isK && (event.ctrlKey || event.metaKey) && !event.altKey;
     if (shortcut || (event.key === "/" && !typing)) {
       event.preventDefault();
       open();

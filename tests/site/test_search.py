@@ -32,6 +32,19 @@ def test_the_shortcut_opens_the_dialog_and_the_reader_can_type_at_once(page, key
     assert dialog.get_by_role("searchbox").input_value() == "softmax"
 
 
+@pytest.mark.parametrize(
+    ("key", "code", "opens"), [("ㅏ", "KeyK", True), ("л", "KeyK", True), ("k", "KeyV", True), ("t", "KeyK", False)]
+)
+def test_the_shortcut_is_the_letter_k_and_its_place_where_a_layout_has_no_latin_letters(page, key, code, opens):
+    page.goto(FIRST)
+    taken = page.evaluate(
+        """init => !document.body.dispatchEvent(
+            new KeyboardEvent("keydown", { ...init, ctrlKey: true, bubbles: true, cancelable: true }))""",
+        {"key": key, "code": code},
+    )
+    assert taken == page.locator("#book-search").is_visible() == opens
+
+
 def test_the_slash_is_a_slash_while_the_reader_types(page):
     dialog = open_dialog(page)
     page.keyboard.type("d/h")
@@ -97,6 +110,16 @@ def test_nothing_found_is_said_in_korean(page):
     dialog = open_dialog(page)
     assert search_for(dialog, "뷁뷁").count() == 0
     assert "맞는 페이지가 없습니다" in dialog.get_by_role("status").inner_text()
+
+
+@pytest.mark.parametrize("file", ["_static/text.js", "pagefind/pagefind.js"])
+def test_a_search_whose_files_do_not_come_says_so(open_context, file):
+    context = open_context()
+    context.route(f"**/{file}", lambda route: route.abort())
+    page = context.new_page()
+    dialog = open_dialog(page)
+    page.keyboard.type("헤드")
+    dialog.get_by_role("status").filter(has_text="검색 자료를 읽지 못했습니다").wait_for()
 
 
 def test_the_results_page_answers_its_address_and_keeps_it(page):
