@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from multihead import MultiHeadAttention
-from multihead.timing import interleaved_medians
+from multihead.notebook import interleaved_medians
 
 D, H = 512, 8
 SIZES = ((8, 128), (4, 512), (1, 2048))  # B, T

@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 import torch
 from playwright.sync_api import sync_playwright
 
-from multihead.bert import load_bert
-from multihead.notebook import quieten_transformers
-from multihead.timing import interleaved_medians
+from multihead.models.bert import load_bert
+from multihead.notebook import interleaved_medians
+from multihead.notebook.surroundings import quieten_transformers
 
 ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "site"), str(ROOT / "tests" / "site")]

@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 
 from multihead import GroupedQueryAttention, KVCache, MultiHeadAttention, MultiQueryAttention
-from multihead.timing import interleaved_medians
+from multihead.notebook import interleaved_medians
 
 D, H, G = 4096, 32, 8
 LENGTHS = (1024, 4096, 16_384)

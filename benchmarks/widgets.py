@@ -11,9 +11,16 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from multihead.grammar import IT, Clause, Sentence
-from multihead.neighbours import NeighbourModel, train
-from multihead.widgets import AttentionPlayground, HeadSplitter, KVCacheCalculator, LesionLab, ParameterCounter, Timelapse
+from multihead.models.grammar import IT, Clause, Sentence
+from multihead.models.neighbours import NeighbourModel, train
+from multihead.widgets import (
+    AttentionPlayground,
+    HeadSplitter,
+    KVCacheCalculator,
+    LesionLab,
+    ParameterCounter,
+    Timelapse,
+)
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "site"))
 from find_chromium import FLAGS, find_chromium  # noqa: E402

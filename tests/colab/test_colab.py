@@ -102,7 +102,8 @@ from types import SimpleNamespace
 
 import torch
 
-from multihead import neighbours, widgets
+from multihead import widgets
+from multihead.models import neighbours
 from multihead.widgets.base import Choice, IntRange, Text
 
 run = neighbours.train(neighbours.NeighbourModel(1, seed=0), seed=0, steps=1, record_at=[0, 1])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from transformers import BertConfig, BertModel
 
-import multihead.bert
-from multihead.bert import Bert
+import multihead.models.bert
+from multihead.models.bert import Bert
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 INSTALL = re.compile(r"^\s+%pip .*$", re.M)
@@ -16,7 +16,7 @@ INSTALL = re.compile(r"^\s+%pip .*$", re.M)
 
 @pytest.mark.parametrize("chapter", ["08_bert_heads"])
 def test_the_chapter_runs_with_another_model_and_shows_its_numbers(chapter, monkeypatch, capsys):
-    tokenizer = multihead.bert.load_bert().tokenizer
+    tokenizer = multihead.models.bert.load_bert().tokenizer
     config = BertConfig(
         hidden_size=48,
         num_hidden_layers=12,
@@ -25,7 +25,7 @@ def test_the_chapter_runs_with_another_model_and_shows_its_numbers(chapter, monk
         vocab_size=tokenizer.vocab_size,
     )
     other = Bert(BertModel._from_config(config, attn_implementation="eager").eval(), tokenizer, "bert-base-uncased")
-    monkeypatch.setattr(multihead.bert, "load_bert", lambda name=None: other)
+    monkeypatch.setattr(multihead.models, "load_bert", lambda name=None: other)
     capsys.readouterr()
 
     names = {}

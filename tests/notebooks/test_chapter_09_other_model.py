@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "unit"))
 from other_bert import save_random_bert  # noqa: E402
 
-import multihead.annotated  # noqa: E402
-import multihead.bert  # noqa: E402
+import multihead.heads.annotated  # noqa: E402
+import multihead.models.bert  # noqa: E402
 
-LOAD_BERT, LOAD_SENTENCES = multihead.bert.load_bert, multihead.annotated.load_sentences
+LOAD_BERT, LOAD_SENTENCES = multihead.models.bert.load_bert, multihead.heads.annotated.load_sentences
 
 
 def some_sentences(language):
@@ -38,8 +38,8 @@ def shown(tmp_path_factory):
     folder = save_random_bert(tmp_path_factory.mktemp("other"), words)
     notebook = json.loads((ROOT / "chapters" / "09_measuring_heads.ipynb").read_text("utf-8"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multihead.bert, "load_bert", lambda: LOAD_BERT(folder))
-        patch.setattr(multihead.annotated, "load_sentences", some_sentences)
+        patch.setattr(multihead.models, "load_bert", lambda: LOAD_BERT(folder))
+        patch.setattr(multihead.heads, "load_sentences", some_sentences)
         names = {}
         return {
             cell["id"]: run("".join(cell["source"]), names)

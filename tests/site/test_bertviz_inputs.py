@@ -6,8 +6,8 @@ import torch
 from built_book import ROOT
 from transformers import BertConfig, BertModel
 
-from multihead.bert import load_bert
 from multihead.bertviz_view import head_view, model_view, neuron_view
+from multihead.models.bert import load_bert
 
 URL = "http://book.test/"
 TOKENS, KEYS = list("가나다라마"), list("abcdefg")

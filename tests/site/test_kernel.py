@@ -66,12 +66,12 @@ CELLS = {
         "print('READ', w.score, w.layer, w.head, w.sentence, w.relation, len(w.arcs()))",
     ],
     "LesionLab": [
-        "from multihead.grammar import Clause, Sentence\nfrom multihead.widgets import LesionLab\nw = LesionLab()\nw",
+        "from multihead.models.grammar import Clause, Sentence\nfrom multihead.widgets import LesionLab\nw = LesionLab()\nw",
         "w.sentence = Sentence((Clause('동생', '우산', '내일'),))\nw.masked, w.off = 2, [(1, 2), (2, 4)]",
         "print('READ', w.sentence.surface, w.masked, w.off, next(iter(w.answers)))",
     ],
     "Timelapse": [
-        "from multihead.neighbours import NeighbourModel, train\nfrom multihead.widgets import Timelapse\n"
+        "from multihead.models.neighbours import NeighbourModel, train\nfrom multihead.widgets import Timelapse\n"
         "w = Timelapse([train(NeighbourModel(2, seed=0), seed=0, steps=20, record_at=[0, 10, 20])])\nw",
         "w.step = 20",
         "print('READ', w.step)",

@@ -3,7 +3,7 @@
 import pytest
 from widget_page import assert_readable, choose, out, render_and_remove, use_theme
 
-from multihead.grammar import IT, Clause, Sentence
+from multihead.models.grammar import IT, Clause, Sentence
 from multihead.widgets import LesionLab
 
 LETTER = Sentence((Clause("할머니", "편지", "어제", order=("subject", "time", "object")),))

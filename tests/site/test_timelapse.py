@@ -4,7 +4,7 @@ import pytest
 import torch
 from widget_page import assert_readable, drag_sliders, out, render_and_remove, use_theme
 
-from multihead.neighbours import Accuracy, Recording
+from multihead.models.neighbours import Accuracy, Recording
 from multihead.widgets import Timelapse
 
 STEPS = [0, 50, 100, 200]

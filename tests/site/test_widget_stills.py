@@ -11,7 +11,7 @@ from sphinx.errors import ExtensionError
 from widget_stills import Files, draw_stills, find_still, slim
 
 from multihead.attention import check_divisible
-from multihead.sliders import sliders
+from multihead.notebook import sliders
 from multihead.widgets import ParameterCounter
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import multihead
-from multihead.annotated import LANGUAGES, RELATIONS, load_sentences, parse_sentence
+from multihead.heads.annotated import LANGUAGES, RELATIONS, load_sentences, parse_sentence
 
 DETERMINERS = set("a all an any every no some that the these this those what which".split())
 PREPOSITIONS = set(
@@ -128,7 +128,7 @@ def test_a_wrong_line_is_refused_in_korean(line, message):
 def test_a_wrong_line_of_the_file_is_named_with_its_number(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "sentences_en.txt").write_text("# note\n\na cat | det a>cat\na cat | det a>dog\n")
-    monkeypatch.setattr("multihead.annotated.files", lambda package: tmp_path)
+    monkeypatch.setattr("multihead.heads.annotated.files", lambda package: tmp_path)
     with pytest.raises(ValueError, match="sentences_en.txt 4행: 문장에 없는 낱말입니다: 'dog'"):
         load_sentences("en")
 

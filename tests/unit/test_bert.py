@@ -21,9 +21,9 @@ from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel, BertTokenizerFast, RobertaConfig
 from transformers.modeling_outputs import BaseModelOutput
 
-from multihead import bert as bert_module
-from multihead.bert import load_bert
-from multihead.notebook import quieten_transformers
+from multihead.models import bert as bert_module
+from multihead.models.bert import load_bert
+from multihead.notebook.surroundings import quieten_transformers
 
 TEXT = "The cat sat on the mat because it was tired."
 LAYERS, HEADS, D = 3, 5, 35  # of the tiny model
@@ -380,7 +380,7 @@ def test_a_model_downloaded_before_is_loaded_without_a_network(tiny_folder, tmp_
     (cached / "snapshots" / ("0" * 40)).symlink_to(tiny_folder)
     code = (
         "from multihead.notebook import setup; setup()\n"
-        "import socket; from multihead.bert import load_bert\n"
+        "import socket; from multihead.models.bert import load_bert\n"
         "asked = []; socket.getaddrinfo = lambda *host, **_: asked.append(host)\n"
         "print(load_bert('small/bert').num_heads, asked)"
     )

@@ -18,11 +18,11 @@ from PIL import Image
 from transformers import BertConfig, BertModel, GPT2Config, GPT2LMHeadModel
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqModelOutput
 
-from multihead import bertviz_view
-from multihead.bert import Attention, Bert, load_bert
 from multihead.bertviz_view import head_view, model_view, neuron_view
-from multihead.palette import HEAD_COLOURS
+from multihead.bertviz_view import page as bertviz_page
+from multihead.models.bert import Attention, Bert, load_bert
 from multihead.plots import attention_maps
+from multihead.plots.palette import HEAD_COLOURS
 
 L, H, T, S = 2, 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")
@@ -41,7 +41,7 @@ EVIL = [
 ]
 
 
-REPLACE = bertviz_view._replace
+REPLACE = bertviz_page._replace
 
 
 def some_weights(*shape):
@@ -306,7 +306,7 @@ def test_names_written_in_jamo_or_with_what_is_not_seen_are_shown_as_syllables(v
 def test_another_bertviz_whose_page_is_written_otherwise_is_refused(monkeypatch, bert, draw):
     """Of the places that are replaced some are taken away, one at a time: nothing is drawn half translated."""
     places = []
-    monkeypatch.setattr(bertviz_view, "_replace", lambda text, changes: places.extend(changes) or REPLACE(text, changes))
+    monkeypatch.setattr(bertviz_page, "_replace", lambda text, changes: places.extend(changes) or REPLACE(text, changes))
     attention = bert.attend("A cat sat.", "It slept.")
 
     def write():
@@ -318,7 +318,7 @@ def test_another_bertviz_whose_page_is_written_otherwise_is_refused(monkeypatch,
         def without(text, changes, place=place):
             return REPLACE(text.replace(place, "") if place in changes else text, changes)
 
-        monkeypatch.setattr(bertviz_view, "_replace", without)
+        monkeypatch.setattr(bertviz_page, "_replace", without)
         with pytest.raises(RuntimeError, match=r"bertviz 1\.4\.1 버전.*고칠 곳이 없습니다.*pip install bertviz==1\.4\.1"):
             write()
 

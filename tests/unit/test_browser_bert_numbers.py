@@ -10,7 +10,7 @@ import torch
 from bert_files import get_model_path, write_model
 from run_node import node
 
-from multihead.bert import load_bert
+from multihead.models.bert import load_bert
 from multihead.models.text import normalize_text
 
 ROOT = Path(__file__).parents[2]

@@ -1,6 +1,7 @@
 """Graders: plausible mistakes get the fitting hint, differently written right answers pass, and nothing ever raises."""
 
 import functools
+import sys
 from collections import Counter
 
 import numpy as np
@@ -38,6 +39,7 @@ from multihead.checks import (
     check_strongest_head,
     check_switched_off,
     check_word_map,
+    grading,
 )
 
 SPLIT_RIGHT = [
@@ -629,8 +631,11 @@ def test_a_fault_of_the_reader_and_one_of_the_grader_are_told_apart(grade, capsy
 
     grade(fails)
     assert capsys.readouterr().out == "✗ 실행하다가 멈추었습니다. KeyError: 'W_Q'\n"
-    for reads in ("_tensor", "_scalar", "_scalars", "_truth"):  # every grader reads the answer by one of these
-        monkeypatch.setattr(checks, reads, fails)
+    # Every grader reads the answer by one of these.
+    for reads in ("as_tensor", "as_scalar", "as_scalars", "as_truth"):
+        for home in (grading, sys.modules[grade.__module__]):
+            if hasattr(home, reads):
+                monkeypatch.setattr(home, reads, fails)
     grade(lambda *given: 0)
     said = capsys.readouterr().out
     assert said.startswith("✗ 채점기가 멈추었습니다. 답이 틀렸다는 뜻은 아니니") and "KeyError: 'W_Q'" in said

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from multihead import fonts
+from multihead.plots import fonts
 
 WITHOUT_SYSTEM_FONTS = """
 import logging, sys, warnings
@@ -15,7 +15,7 @@ warnings.simplefilter("error")
 manager = font_manager.fontManager
 manager.ttflist = [font for font in manager.ttflist if font.fname.startswith(get_data_path())]
 
-from multihead.fonts import use_korean_font
+from multihead.plots.fonts import use_korean_font
 use_korean_font()
 figure, axes = plt.subplots()
 axes.plot([-1, 1], [-1, 1])  # minus signs at the ticks

@@ -7,7 +7,7 @@ import pytest
 from kiwipiepy import Kiwi
 from record_surface_forms import kiwi_morphemes, make_surface_forms
 
-from multihead.grammar import (
+from multihead.models.grammar import (
     CONTENT_WORDS,
     HONORIFIC_OF,
     IT,

@@ -10,7 +10,7 @@ import torch
 from run_node import evaluate
 from traitlets import TraitError
 
-from multihead.bert import Attention
+from multihead.models.bert import Attention
 from multihead.widgets import HeadAtlas
 
 L, H = 3, 5

@@ -13,11 +13,9 @@ import torch
 from other_bert import save_random_bert
 from transformers import BertTokenizerFast
 
-from multihead import heads as heads_module
-from multihead.annotated import RELATIONS, AnnotatedSentence, load_sentences, parse_sentence
-from multihead.bert import Attention, Bert, load_bert
 from multihead.heads import (
     ablate,
+    ablation,
     best_directions,
     best_offset,
     bootstrap_interval,
@@ -28,6 +26,8 @@ from multihead.heads import (
     relation_accuracy,
     word_maps,
 )
+from multihead.heads.annotated import RELATIONS, AnnotatedSentence, load_sentences, parse_sentence
+from multihead.models.bert import Attention, Bert, load_bert
 
 PREVIOUS = (1, 3)  # the packaged model's previous-token head
 SENTENCES = load_sentences("en")
@@ -323,7 +323,7 @@ def test_heads_come_back_after_the_block_even_if_it_raised(bert):
 def test_an_ablation_without_effect_never_passes_silently(bert, monkeypatch):
     with pytest.raises(RuntimeError, match="출력이 그대로"), ablate(bert, []):
         pass
-    monkeypatch.setattr(heads_module, "_switch_off", lambda attention, columns: [])
+    monkeypatch.setattr(ablation, "_switch_off", lambda attention, columns: [])
     with pytest.raises(RuntimeError, match=r"출력이 그대로.*\(1, 3\)"), ablate(bert, [PREVIOUS]):
         pass
 

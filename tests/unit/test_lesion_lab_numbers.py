@@ -7,8 +7,16 @@ import torch
 from run_node import evaluate
 from traitlets import TraitError
 
-from multihead.grammar import IT, RELATIONS, Clause, Sentence, random_sentence
-from multihead.tiny_bert import MASK, TOKEN_ID, WEIGHTS_FILE, every_head, load_tiny_bert, recorded_runs, without_heads
+from multihead.models.grammar import IT, RELATIONS, Clause, Sentence, random_sentence
+from multihead.models.tiny_bert import (
+    MASK,
+    TOKEN_ID,
+    WEIGHTS_FILE,
+    every_head,
+    load_tiny_bert,
+    recorded_runs,
+    without_heads,
+)
 from multihead.widgets import LesionLab
 
 LETTER = Sentence((Clause("할머니", "편지", "어제"),))

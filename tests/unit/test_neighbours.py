@@ -6,7 +6,7 @@ import torch
 from nbclient import NotebookClient
 from torch import nn
 
-from multihead.neighbours import (
+from multihead.models.neighbours import (
     LENGTH,
     VOCABULARY,
     NeighbourModel,

@@ -84,7 +84,7 @@ def test_the_extra_for_bert_is_not_needed(monkeypatch, capsys):
 def test_transformers_is_not_imported_and_later_loads_a_model_in_silence():
     run = python(
         "import sys; from multihead.notebook import setup; setup(); assert 'transformers' not in sys.modules\n"
-        "from multihead.bert import load_bert; load_bert().attend('A cat.')"
+        "from multihead.models.bert import load_bert; load_bert().attend('A cat.')"
     )
     assert (run.stdout, run.stderr) == ("", "")
 
@@ -92,7 +92,7 @@ def test_transformers_is_not_imported_and_later_loads_a_model_in_silence():
 def test_a_transformers_that_is_already_imported_becomes_silent_too():
     run = python(
         "from transformers import BertModel; from multihead.notebook import setup; setup()\n"
-        "from multihead.bert import load_bert; load_bert()"
+        "from multihead.models.bert import load_bert; load_bert()"
     )
     assert (run.stdout, run.stderr) == ("", "")
 

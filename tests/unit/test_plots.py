@@ -6,8 +6,7 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
 
-from multihead.neighbours import Accuracy, Recording
-from multihead.palette import HEAD_COLOURS, head_colour
+from multihead.models.neighbours import Accuracy, Recording
 from multihead.plots import (
     accuracy_by_step,
     all_maps,
@@ -24,6 +23,7 @@ from multihead.plots import (
     speedups,
     time_ratios,
 )
+from multihead.plots.palette import HEAD_COLOURS, head_colour
 
 H, T, S = 3, 5, 7
 TOKENS, KEY_TOKENS = list("가나다라마"), list("abcdefg")

@@ -11,7 +11,7 @@ import torch
 from run_node import evaluate
 from traitlets import TraitError
 
-from multihead.bert import PACKAGED, Attention, load_bert
+from multihead.models.bert import PACKAGED, Attention, load_bert
 from multihead.widgets import SentenceExplorer
 from multihead.widgets.sentence_explorer import MAX_TOKENS, PREPARED, head_reactions, is_word, matched_tokens
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from nbclient import NotebookClient
 
 from multihead.attention import check_divisible
-from multihead.sliders import sliders
+from multihead.notebook import sliders
 
 PNG = b"\x89PNG"
 
@@ -64,7 +64,7 @@ def test_in_a_notebook_only_the_panel_is_put_out():
     source = """
     from matplotlib.figure import Figure
     from multihead import notebook
-    from multihead.sliders import sliders
+    from multihead.notebook import sliders
     notebook.setup()
     def draw(h):
         figure = Figure()

@@ -7,7 +7,7 @@ import torch
 from run_node import evaluate
 from traitlets import TraitError
 
-from multihead.neighbours import VOCABULARY, Accuracy, Recording, neighbour_shares
+from multihead.models.neighbours import VOCABULARY, Accuracy, Recording, neighbour_shares
 from multihead.widgets import Timelapse
 
 STEPS = [0, 10, 25, 40]

@@ -1,7 +1,7 @@
 import time
 from itertools import permutations
 
-from multihead.timing import interleaved_medians
+from multihead.notebook import interleaved_medians
 
 
 def test_calls_take_turns_in_every_order():

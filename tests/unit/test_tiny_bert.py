@@ -5,8 +5,8 @@ import itertools
 import pytest
 import torch
 
-from multihead.grammar import MASK, PAD, RELATIONS, TOKEN_ID, Clause, Sentence
-from multihead.tiny_bert import (
+from multihead.models.grammar import MASK, PAD, RELATIONS, TOKEN_ID, Clause, Sentence
+from multihead.models.tiny_bert import (
     D_MODEL,
     IGNORED,
     WEIGHTS_FILE,

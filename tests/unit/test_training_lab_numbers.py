@@ -7,8 +7,8 @@ import torch
 from run_node import WIDGETS, evaluate
 from traitlets import TraitError
 
-import multihead.neighbours as neighbours
-from multihead.neighbours import VOCABULARY, NeighbourModel, accuracy, neighbour_loss, neighbour_shares
+import multihead.models.neighbours as neighbours
+from multihead.models.neighbours import VOCABULARY, NeighbourModel, accuracy, neighbour_loss, neighbour_shares
 from multihead.widgets import TrainingLab
 from multihead.widgets.training_lab import LEARNING_RATES
 

@@ -6,7 +6,7 @@ import ipywidgets
 import pytest
 from traitlets import TraitError
 
-from multihead.palette import HEAD_COLOURS
+from multihead.plots.palette import HEAD_COLOURS
 from multihead.widgets import AttentionPlayground, HeadSplitter, base
 from multihead.widgets.base import ink, join_module, luminance
 

@@ -16,7 +16,7 @@ import traitlets
 from torch import Tensor
 
 from multihead.models.text import normalize_text
-from multihead.palette import HEAD_COLOURS
+from multihead.plots.palette import HEAD_COLOURS
 
 FOLDER = Path(__file__).parent
 WEIGHT_STEP = 1e-4  # attention weights travel to the browser as 16-bit multiples of this

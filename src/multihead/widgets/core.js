@@ -5,7 +5,7 @@ import { normalizeText } from "./text.js";
 
 // ---- heads -------------------------------------------------------------------------------------------------------
 
-// Number of colours in multihead.palette; head 12 starts again at the first one.
+// Number of colours in multihead.plots.palette; head 12 starts again at the first one.
 export const HEAD_COLOURS = 12;
 
 // The colour of a head, and the custom properties that give an element this colour and a readable ink on it.

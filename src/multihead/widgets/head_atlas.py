@@ -8,8 +8,8 @@ import torch
 import traitlets
 from torch import Tensor
 
+from multihead.heads.weights import as_names, as_weights, check_weights
 from multihead.models.text import normalize_text
-from multihead.plots import as_names, as_weights, check_weights
 from multihead.widgets.base import WEIGHT_STEP, IntRange, Text, Widget, join_module, pack_weights
 
 TIE = 1e-9  # sums of the same weights in another order differ by less, sums of others by more

@@ -2,7 +2,7 @@
 
 import { element, escapeHtml, headStyle, josa, radioGroup, refresh } from "./core.js";
 
-// ---- the sentence: the same tokens and written forms as multihead.grammar --------------------------------------------
+// ---- the sentence: the same tokens and written forms as multihead.models.grammar --------------------------------------------
 
 const IT = "그것";
 const MASK = "[MASK]";
@@ -48,7 +48,7 @@ export function surfaceOf(tokens, { surface }) {
     return words.includes(undefined) ? null : words.join(" ");
 }
 
-// ---- the model: the same numbers as multihead.tiny_bert --------------------------------------------------------------
+// ---- the model: the same numbers as multihead.models.tiny_bert --------------------------------------------------------------
 
 // A safetensors file: length of the header, header, numbers. int8 rows have a step each.
 export function unpack(base64) {

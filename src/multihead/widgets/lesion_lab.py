@@ -9,7 +9,7 @@ import torch
 import traitlets
 from torch import Tensor
 
-from multihead.grammar import (
+from multihead.models.grammar import (
     HONOURED,
     LINKS,
     MANNERS,
@@ -25,7 +25,7 @@ from multihead.grammar import (
     Sentence,
     surface_forms,
 )
-from multihead.tiny_bert import WEIGHTS_FILE, TinyBert, every_head, load_tiny_bert, recorded_runs, without_heads
+from multihead.models.tiny_bert import WEIGHTS_FILE, TinyBert, every_head, load_tiny_bert, recorded_runs, without_heads
 from multihead.widgets.base import IntRange, Widget, join_module
 
 FIRST_SENTENCE = Sentence((Clause("할머니", "편지", "어제", order=("subject", "time", "object")),))
@@ -33,7 +33,7 @@ MOST_ANSWERS = 5
 
 
 class SentenceTrait(traitlets.TraitType):
-    """A synced ``multihead.grammar.Sentence``; the browser sees its clauses and link."""
+    """A synced ``multihead.models.grammar.Sentence``; the browser sees its clauses and link."""
 
     def __init__(self, default: Sentence):
         super().__init__(default)

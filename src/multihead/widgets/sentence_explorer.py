@@ -1,11 +1,10 @@
 """SentenceExplorer: a sentence of the reader's own, and what every head of a real BERT does with it."""
 
-import torch
 import traitlets
 from torch import Tensor
 
-from multihead.annotated import is_word
-from multihead.bert import PACKAGED, Attention, Bert, load_bert
+from multihead.heads.annotated import is_word
+from multihead.models.bert import PACKAGED, Attention, Bert, load_bert
 from multihead.models.text import normalize_text
 from multihead.widgets.base import Choice, IntRange, Text, Widget, join_module, pack_weights
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import torch
 import traitlets
 
-from multihead.neighbours import VOCABULARY, Recording
+from multihead.models.neighbours import VOCABULARY, Recording
 from multihead.widgets.base import Widget, join_module
 
 
 class Timelapse(Widget):
     """헤드 수가 다른 학습을 나란히 되감아 보며, 헤드마다 어텐션 지도가 생겨나는 과정을 봅니다.
 
-    recordings  multihead.neighbours.train()이 돌려준 기록. 헤드 수마다 하나씩, 같은 걸음에 기록한 것이어야 합니다.
+    recordings  multihead.models.neighbours.train()이 돌려준 기록. 헤드 수마다 하나씩, 같은 걸음에 기록한 것이어야 합니다.
     step        보여 줄 걸음. 기록한 걸음 가운데 하나입니다.
 
     기록에 든 숫자를 그대로 보여 줍니다. 가중치는 0부터 255까지의 정수 하나로 줄여 페이지에 담습니다.

@@ -18,7 +18,7 @@ class TrainingLab(Widget):
     scaling        False이면 점수를 √d_k로 나누지 않습니다.
 
     계산은 언제나 브라우저가 합니다. 커널에서는 history로 숫자를 가져올 수 있습니다.
-    난수 생성기가 달라서 같은 시드라도 multihead.neighbours.train()과 숫자가 똑같지는 않습니다.
+    난수 생성기가 달라서 같은 시드라도 multihead.models.neighbours.train()과 숫자가 똑같지는 않습니다.
     """
 
     _esm = join_module("training_lab.js")
@@ -38,6 +38,6 @@ class TrainingLab(Widget):
         """What was measured so far: a dict for each measured step and run, as ``pandas.DataFrame`` takes them.
 
         step, h, loss (nats, both answers), left, right, both (shares of right answers, 0 to 1) on held-out sequences,
-        shares: [left, right] of each head, as neighbour_shares() of multihead.neighbours. Empty before the first step.
+        shares: [left, right] of each head, as neighbour_shares() of multihead.models.neighbours. Empty before the first step.
         """
         return [dict(row) for row in self._history]

@@ -1,4 +1,4 @@
-"""A masked language model of two layers for the sentences of :mod:`multihead.grammar`, small enough to train in minutes.
+"""A masked language model of two layers for the sentences of :mod:`multihead.models.grammar`, small enough to train in minutes.
 
     model = load_tiny_bert()                          # the shipped weights
     probes = make_probes(test_sentences(500))         # one masked slot each
@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from .attention import MultiHeadAttention
+from ..attention import MultiHeadAttention
 from .grammar import MASK, MOST_TOKENS, PAD, RELATIONS, TOKEN_ID, VOCABULARY, Sentence, random_sentence
 
 D_MODEL, D_FF, NUM_LAYERS = 64, 128, 2
@@ -240,7 +240,7 @@ class Training:
 
 # ---- shipped weights -----------------------------------------------------------------------------------------------
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 WEIGHTS_FILE = DATA / "tiny_bert.safetensors"
 RUNS_FILE = DATA / "tiny_bert_runs.json"  # written by tools/train_tiny_bert.py
 LEVELS = 127  # of a weight on either side of zero

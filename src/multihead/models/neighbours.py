@@ -20,8 +20,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from .attention import MultiHeadAttention
-from .notebook import progress
+from ..attention import MultiHeadAttention
+from ..notebook import progress
 
 VOCABULARY = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎㅏㅑㅓㅕㅗㅛㅜㅠㅡㅣ"  # V = 24 tokens without any meaning
 LENGTH = 16  # T

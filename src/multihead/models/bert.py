@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .attention import check_divisible
-from .models.text import normalize_text
+from ..attention import check_divisible
+from .text import normalize_text
 
 if TYPE_CHECKING:
     from transformers import BertModel, PreTrainedTokenizerBase

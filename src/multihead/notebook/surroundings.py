@@ -4,12 +4,8 @@ import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Iterator
 
-import matplotlib as mpl
 import torch
-
-from .fonts import use_korean_font
 
 TESTED_TRANSFORMERS = (4, 57), (6, 0)  # from, below
 
@@ -19,6 +15,8 @@ def setup(seed: int = 0) -> None:
 
     Prints nothing elsewhere, unless the installed transformers was never tested with the book.
     """
+    from ..plots.fonts import use_korean_font  # with matplotlib: widgets do without it
+
     torch.manual_seed(seed)
     use_korean_font()
     use_white_paper()
@@ -30,6 +28,8 @@ def setup(seed: int = 0) -> None:
 
 def use_white_paper() -> None:
     """White figures, also on a dark page; crisp on high-density screens when a notebook shows them."""
+    import matplotlib as mpl
+
     mpl.rcParams.update({"figure.facecolor": "white", "savefig.facecolor": "white", "savefig.transparent": False})
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
@@ -84,30 +84,3 @@ def enable_colab_widgets() -> bool:
         return False
     output.enable_custom_widget_manager()
     return True
-
-
-def progress(steps: range, label: str) -> Iterator[int]:
-    """Yields the steps, under a bar that shows how far they are. Does nothing else outside of a notebook.
-
-    At the end the output of the cell is empty, as if there had been no bar: a bar that stayed would be a dead one in
-    the built page. So print after the loop, not before it.
-    """
-    ipython = sys.modules.get("IPython")
-    shell = ipython and ipython.get_ipython()
-    if not getattr(shell, "kernel", None):
-        yield from steps
-        return
-
-    from IPython.display import HTML, clear_output, display
-
-    def bar(step: int) -> HTML:
-        return HTML(f'<label>{label} <progress max="{len(steps)}" value="{step}"></progress></label>')
-
-    handle = display(bar(0), display_id=True)
-    try:
-        for count, step in enumerate(steps):
-            if count % max(1, len(steps) // 20) == 0:
-                handle.update(bar(count))
-            yield step
-    finally:
-        clear_output()

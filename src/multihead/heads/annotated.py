@@ -10,7 +10,7 @@ A line of ``data/sentences_en.txt`` or ``data/sentences_ko.txt`` names the words
 from dataclasses import dataclass
 from importlib.resources import files
 
-from .models.text import normalize_text
+from ..models.text import normalize_text
 
 # What the dependent (left) and its head (right) are called. Relations as in Stanford Dependencies, without coref.
 RELATIONS = {

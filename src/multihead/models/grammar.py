@@ -203,7 +203,7 @@ def random_sentence(chance: random.Random, *, test: bool = False) -> Sentence:
 
 # ---- written forms -------------------------------------------------------------------------------------------------
 
-SURFACE_FILE = Path(__file__).parent / "data" / "surface_forms.json"
+SURFACE_FILE = Path(__file__).parents[1] / "data" / "surface_forms.json"
 
 
 @cache

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from html import escape
+from typing import TYPE_CHECKING
 
 import ipywidgets
 from IPython.core.pylabtools import retina_figure
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def sliders(draw: Callable[..., Figure], **ranges: tuple[int, int, int, int]) -> ipywidgets.VBox:
+def sliders(draw: Callable[..., "Figure"], **ranges: tuple[int, int, int, int]) -> ipywidgets.VBox:
     """One slider for each argument of ``draw``; the figure that it returns is replaced when a slider moves.
 
     ranges   name = (start, lowest, highest, step), for example ``h=(4, 1, 16, 1)``
