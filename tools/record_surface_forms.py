@@ -7,7 +7,7 @@ import json
 
 from kiwipiepy import Kiwi
 
-from multihead.grammar import HONORIFIC_OF, IT, LINKS, OBJECTS, SURFACE_FILE, TIMES, VERB_OF
+from multihead.models.grammar import HONORIFIC_OF, IT, LINKS, OBJECTS, SURFACE_FILE, TIMES, VERB_OF
 
 TAGS = {"었": [("었", "EP")], "ㄹ 것이": [("ᆯ", "ETM"), ("것", "NNB"), ("이", "VCP")], "고": [("고", "EC")], "다": [("다", "EF")]}
 

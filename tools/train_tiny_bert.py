@@ -21,8 +21,8 @@ from pathlib import Path
 
 import torch
 
-from multihead.grammar import RELATIONS
-from multihead.tiny_bert import (
+from multihead.models.grammar import RELATIONS
+from multihead.models.tiny_bert import (
     RUNS_FILE,
     WEIGHTS_FILE,
     Training,
