@@ -1,6 +1,7 @@
 """TrainingLab on a static page: a Worker trains, and the page shows what becomes of the heads."""
 
 import pytest
+from test_older_browsers import DELETE
 from widget_page import LUMINANCE, is_dark, out, render_and_remove, tasks_of_threads
 
 from multihead.widgets import TrainingLab
@@ -209,6 +210,17 @@ def test_where_no_worker_can_be_made_a_sentence_says_so(show, refusal):
     alert.wait_for()
     assert "이 브라우저에서는 학습할 수 없습니다" in alert.inner_text()
     assert page.locator("button[name=play]").is_disabled() and not page.locator(".mh-runs").first.is_visible()
+
+
+def test_the_worker_of_an_older_browser_trains(open_lab):
+    def older(state):
+        for model in state.values():
+            if "_worker" in model["state"]:
+                model["state"]["_worker"] = DELETE + model["state"]["_worker"]
+
+    page = open_lab(TrainingLab(), change_state=older)
+    press(page, "step")
+    wait_for_step(page, "step === 1")
 
 
 def test_two_labs_on_one_page_are_independent(open_lab):
