@@ -269,8 +269,8 @@ export function numberControl({ name, label, range, step = 1, stops, change, say
     return { node, show };
 }
 
-// A box for a text. While a syllable is being composed nothing is written into it, and Enter waits until it is done. A text
-// that means the same as what the reader has typed does not replace it. Returns the box and show(text).
+// A box for a text. While a syllable is being composed nothing is written into it, and Enter waits until it is done. A
+// text that means the same as what the reader has typed does not replace it. Returns the box and show(text).
 export function textBox({ enter = () => {}, ...attributes }) {
     let [composing, entered] = [false, false];
     const box = element("input", {
