@@ -43,7 +43,7 @@ UNREADABLE = """() => {
 @pytest.mark.parametrize(("mode", "system"), [("light", "light"), ("dark", "light"), ("auto", "dark")])
 def test_every_page_prints_black_on_white(page, mode, system):
     page.emulate_media(color_scheme=system)
-    page.goto(f"/{BOOK_PAGES[0]}")
+    load(page, BOOK_PAGES[0])
     page.evaluate("mode => { localStorage.mode = mode; localStorage.theme = mode === 'auto' ? '' : mode; }", mode)
     bad = {}
     for path in BOOK_PAGES:
