@@ -131,7 +131,7 @@ def test_bars_on_the_screen_are_to_scale_and_a_cache_that_does_not_fit_says_so(s
     assert fills == pytest.approx([min(32, mib / 1024) * pixels_a_gib for _, mib in GPUS], abs=1)
     assert page.locator(".mh-gpu.is-full b").all_inner_texts() == ["RTX 4090 24 GB"]
     assert out(page, "gpu0_share") == "메모리의 1.33배라 들어가지 않습니다" and out(page, "gpu1_share") == "메모리의 80.0 %"
-    assert out(page, "gpu0_tokens") == "49,128토큰" and out(page, "gpu0_memory") == "24,564 MiB = 24.0 GiB"
+    assert out(page, "gpu0_tokens") == "49,128토큰까지" and out(page, "gpu0_memory") == "24,564 MiB = 24.0 GiB"
     assert "가중치와 중간값도" in page.inner_text(".mh-gpus + p") and "1 GiB = 1,024³바이트" in page.inner_text(".mh-gpus + p")
 
 
