@@ -11,9 +11,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from multihead.heads import annotated
-from multihead.models.korean_bert import make_tokenizer
+from multihead.models.korean_bert import FOLDER, make_tokenizer
 
-ROOT = Path(__file__).parents[2]
 
 NEW = {
     "acl": ("관형절의 서술어", "명사"),
@@ -88,7 +87,7 @@ def main() -> None:
             following, fixed, nearest, offset = baselines(sentences, name)
             print(f"{name:6} {len(distances):5} {len(distances) - far:5} {far:5} {following:6.2f}"
                   f" {fixed:6.2f} ({offset:+d}) {nearest:8.2f}")
-    tokenizer = make_tokenizer((ROOT / "_training/korean_bert/vocab.txt").read_text("utf-8").splitlines())
+    tokenizer = make_tokenizer((FOLDER / "vocab.txt").read_text("utf-8").splitlines())
     longest, words = 0, []
     for _, number, sentence in rows:
         tokens = tokenizer.encode(sentence.text, add_special_tokens=False).tokens
