@@ -22,8 +22,10 @@ class SmallBook:
         for name in (".venv", "node_modules"):
             (folder / name).symlink_to(ROOT / name)
         (folder / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n- file: second\n")
+        text = "src/multihead/widgets/text.js"  # the search takes it too
+        (folder / text).parent.mkdir(parents=True)
+        shutil.copy(ROOT / text, folder / text)
         self.module = folder / "src" / "constants.py"
-        self.module.parent.mkdir()
 
     def write(self, code, second="1 + 1"):
         self._write("index", code)
@@ -114,7 +116,7 @@ def test_changed_constant_in_src_changes_the_page_and_no_change_does_nothing(boo
 
 def test_zip_holds_the_site_and_how_to_open_it(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("site/HOW-TO-OPEN.txt", "_build/html/index.html", "_build/html/chapters/a.html"):
+    for name in ("tools/HOW-TO-OPEN.txt", "_build/html/index.html", "_build/html/chapters/a.html"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     for _ in range(2):  # the second time an archive lies there already
