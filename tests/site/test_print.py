@@ -25,7 +25,7 @@ UNREADABLE = """() => {
     const bad = new Map();
     const note = (what, node) => bad.set(what, [(bad.get(what)?.[0] ?? 0) + 1, node.outerHTML.slice(0, 80)]);
     for (const node of document.querySelectorAll("body, body *")) {
-        if (!node.checkVisibility() || node.closest("dialog, iframe, [data-out], .mh-spoken")) continue;
+        if (!node.checkVisibility() || node.closest("dialog, iframe, .mh-spoken")) continue;
         const style = getComputedStyle(node);
         const box = node.getBoundingClientRect();
         if (!clear(style.backgroundColor) && box.width * box.height > 40000 && luminance(style.backgroundColor) < 0.7)
